@@ -1,0 +1,63 @@
+"""Proves from an Nsight Systems trace whether GPU copies and collectives run under compute.
+
+>>> import overlapcheck
+>>> report = overlapcheck.analyze("train.nsys-rep")                        # doctest: +SKIP
+>>> report.verdict.outcome, report.devices[0].recoverable                  # doctest: +SKIP
+>>> report.measurements.devices[0].gaps.frame()                            # doctest: +SKIP
+
+Names resolve on first use, so that `overlapcheck --help` does not wait for numpy and Arrow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from overlapcheck._version import __version__
+from overlapcheck.errors import ExitCode, OverlapcheckError
+
+if TYPE_CHECKING:
+    from overlapcheck.measurements import Direction, Measurements
+    from overlapcheck.pipeline import analyze, measure, read_trace
+    from overlapcheck.report import Report
+    from overlapcheck.selection import Selection
+    from overlapcheck.trace import Trace
+    from overlapcheck.verdict import Outcome, Policy, Verdict
+else:
+    _HOMES = {
+        "Direction": "measurements",
+        "Measurements": "measurements",
+        "Outcome": "verdict",
+        "Policy": "verdict",
+        "Report": "report",
+        "Selection": "selection",
+        "Trace": "trace",
+        "Verdict": "verdict",
+        "analyze": "pipeline",
+        "measure": "pipeline",
+        "read_trace": "pipeline",
+    }
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+__all__ = [
+    "Direction",
+    "ExitCode",
+    "Measurements",
+    "Outcome",
+    "OverlapcheckError",
+    "Policy",
+    "Report",
+    "Selection",
+    "Trace",
+    "Verdict",
+    "__version__",
+    "analyze",
+    "measure",
+    "read_trace",
+]

@@ -1,0 +1,5 @@
+"""`python -m overlapcheck`."""
+
+from overlapcheck.cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""What a CUDA call does to the thread that makes it, told by its name.
+
+NVIDIA, CUDA Runtime API, "API synchronization behavior", and the CUDA Driver API manual. Names are
+those of the trace without ABI suffix. nsys's own synchronisation type is of no use here: its
+numbers changed meaning twice.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import cache
+
+
+class ApiKind(IntEnum):
+    """Kinds of CUDA calls that the passes tell apart."""
+
+    OTHER = 0
+    LAUNCH = 1
+    """Kernel launches."""
+    GRAPH_LAUNCH = 2
+    COPY = 3
+    """Copies that may return before they are done (cudaMemcpyAsync)."""
+    SYNC_COPY = 4
+    """Copies and memsets that return when they are done (cudaMemcpy)."""
+    MEMSET = 5
+    SYNC = 6
+    """Waits for the device, a stream or an event."""
+    WAIT_EVENT = 7
+    """Makes a stream wait; the thread goes on at once."""
+    RECORD_EVENT = 8
+    QUERY = 9
+    """Asks without waiting."""
+    ALLOCATION = 10
+    """Allocates, frees, pins or unpins memory."""
+    MODULE_LOAD = 11
+    """Loads code: modules, libraries, JIT linking."""
+    CAPTURE = 12
+    """Begins or ends stream capture."""
+
+
+# First match wins. `(cuda|cu)` covers runtime and driver spelling.
+_PATTERNS: tuple[tuple[str, ApiKind], ...] = (
+    (r"(cuda|cu)GraphLaunch", ApiKind.GRAPH_LAUNCH),
+    (r"(cuda|cu)Launch(?!HostFunc).*", ApiKind.LAUNCH),
+    (r"(cuda|cu)Stream(Begin|End)Capture.*", ApiKind.CAPTURE),
+    (r"(cuda|cu)StreamWaitEvent.*", ApiKind.WAIT_EVENT),
+    (r"(cuda|cu)(Device|Stream|Event|Ctx|Thread)Synchronize.*", ApiKind.SYNC),
+    (r"(cuda|cu)EventRecord.*", ApiKind.RECORD_EVENT),
+    (r"(cuda|cu)(Event|Stream)Query", ApiKind.QUERY),
+    (r"(cuda|cu)Mem(cpy|Prefetch).*Async", ApiKind.COPY),
+    (r"(cuda|cu)Memcpy.*", ApiKind.SYNC_COPY),
+    (r"cudaMemset.*Async|cuMemsetD\d+.*Async", ApiKind.MEMSET),
+    (r"cudaMemset.*|cuMemsetD\d+.*", ApiKind.SYNC_COPY),
+    (
+        r"cuda(Malloc|Free|HostAlloc|HostRegister|HostUnregister|MemPool|MallocHost).*"
+        r"|cuMem(Alloc|Free|HostAlloc|HostRegister|HostUnregister|Create|Release|Map|Unmap"
+        r"|SetAccess|Address|FreeHost|Pool).*"
+        r"|cuMemHost.*|cuArray(3D)?(Create|Destroy)|cuda(Array)?MallocArray",
+        ApiKind.ALLOCATION,
+    ),
+    (
+        r"cu(Module|Library)(Load|Unload|GetKernel|GetFunction).*|cuLink.*|cudaLibraryLoad.*"
+        r"|cuModuleGetFunction|cuKernelGetFunction|cuFuncLoad|cudaFuncGetAttributes.*",
+        ApiKind.MODULE_LOAD,
+    ),
+)
+_COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in _PATTERNS)
+
+SUBMITS_WORK = frozenset(
+    {ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH, ApiKind.COPY, ApiKind.SYNC_COPY, ApiKind.MEMSET}
+)
+"""Calls that must leave a row on the device when they succeed."""
+
+
+@cache
+def api_kind(name: str) -> ApiKind:
+    """Kind of a call by its plain name."""
+    for pattern, kind in _COMPILED:
+        if pattern.fullmatch(name):
+            return kind
+    return ApiKind.OTHER

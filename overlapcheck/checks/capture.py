@@ -1,0 +1,60 @@
+"""Is the recording complete enough to prove anything?"""
+
+from __future__ import annotations
+
+from overlapcheck.columns import ABSENT
+from overlapcheck.measurements import CaptureProblem, DeviceMeasurements, Measurements
+from overlapcheck.quantities import percent
+from overlapcheck.trace import DeviceKey
+from overlapcheck.verdict import Check, Outcome
+
+NAME = "capture"
+
+
+def problems_of(measured: Measurements, key: DeviceKey) -> list[CaptureProblem]:
+    """Problems that concern a device's process or the whole report."""
+    return [problem for problem in measured.problems if problem.pid in (key.pid, ABSENT)]
+
+
+def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
+    """Complete, incomplete, or complete but for the content of graphs."""
+    problems = problems_of(measured, device.key)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return Check(
+            NAME,
+            device.key,
+            Outcome.INCONCLUSIVE,
+            None,
+            None,
+            problems[0].what + more,
+            settle_with=problems[0].settle_with,
+        )
+    if device.opaque:
+        share = device.opaque.total_ns / max(device.window.length_ns, 1)
+        return Check(
+            NAME,
+            device.key,
+            Outcome.INCONCLUSIVE,
+            None,
+            None,
+            f"graph launches of unknown content fill {percent(share)} of the window",
+            settle_with="record with --cuda-graph-trace=node (overlapcheck run does)",
+        )
+    return Check(NAME, device.key, Outcome.PASS, None, None, "complete")
+
+
+def check_report(measured: Measurements) -> list[Check]:
+    """For a report without any device to judge: what was recorded and what was not."""
+    return [
+        Check(
+            NAME,
+            None,
+            Outcome.INCONCLUSIVE,
+            None,
+            None,
+            problem.what,
+            settle_with=problem.settle_with,
+        )
+        for problem in measured.problems
+    ]

@@ -1,0 +1,47 @@
+"""All checks, in the order a reader wants them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from overlapcheck.checks import capture, overlap, shares
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.verdict import Check, Outcome, Policy, Verdict
+
+
+def judge(measured: Measurements, policy: Policy) -> Verdict:
+    """Judge every device.
+
+    Opaque graph launches count as compute, the most favourable reading: what fails even so is a
+    FAIL, what passes only so is INCONCLUSIVE. On an incomplete recording nothing else is judged:
+    missing rows can make any number wrong in either direction.
+    """
+    checks: list[Check] = []
+    for device in measured.devices:
+        captured = capture.check_device(measured, device)
+        incomplete = bool(capture.problems_of(measured, device.key))
+        others = _other_checks(device, policy)
+        checks.append(captured)
+        checks += [_not_judged(check) for check in others] if incomplete else others
+    if not measured.devices:
+        checks = capture.check_report(measured)
+    return Verdict(tuple(checks))
+
+
+def _other_checks(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+    return [
+        *overlap.check_overlap(device, policy),
+        shares.check_recoverable(device, policy),
+        *shares.check_idle(device, policy),
+        *shares.check_exposed_communication(device, policy),
+        *shares.check_copies(device, policy),
+    ]
+
+
+def _not_judged(check: Check) -> Check:
+    return replace(
+        check,
+        outcome=Outcome.INCONCLUSIVE,
+        measured=None,
+        reason="not judged: the recording is incomplete",
+    )

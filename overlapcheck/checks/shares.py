@@ -1,0 +1,69 @@
+"""Limits on shares of the window: recoverable, idle, exposed communication; and required copies."""
+
+from __future__ import annotations
+
+from overlapcheck.measurements import JUDGED_DIRECTIONS, DeviceMeasurements
+from overlapcheck.quantities import count_of, duration
+from overlapcheck.verdict import Check, Outcome, Policy
+
+
+def check_recoverable(device: DeviceMeasurements, policy: Policy) -> Check:
+    """How much perfect overlap could still win back."""
+    window_ns = device.window.length_ns
+    reason = f"{duration(window_ns - device.bound_ns)} of {duration(window_ns)}"
+    return _at_most("recoverable", device, device.recoverable, policy.max_recoverable, reason)
+
+
+def check_idle(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+    """How long nothing computes; only if asked for."""
+    if policy.max_idle is None:
+        return []
+    reason = f"{duration(device.idle_ns)} without compute"
+    return [_at_most("idle", device, _share(device, device.idle_ns), policy.max_idle, reason)]
+
+
+def check_exposed_communication(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+    """How long communication runs without compute; only if asked for."""
+    if policy.max_exposed_communication is None:
+        return []
+    total = device.communication.total_ns
+    exposed = total - device.communication_hidden_ns
+    reason = f"{duration(exposed)} of {duration(total)} of communication"
+    return [
+        _at_most(
+            "exposed comm",
+            device,
+            _share(device, exposed),
+            policy.max_exposed_communication,
+            reason,
+        )
+    ]
+
+
+def check_copies(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+    """Whether there are copies to judge at all; only if asked for."""
+    if not policy.require_copies:
+        return []
+    judged = [device.copies[d] for d in JUDGED_DIRECTIONS if d in device.copies]
+    count = sum(copies.count for copies in judged)
+    if count:
+        reason = count_of(count, "copy", "copies") + " in the window"
+        return [Check("copies", device.key, Outcome.PASS, None, None, reason)]
+    if device.opaque:
+        reason = "none seen, but graphs of unknown content may hold some"
+        return [Check("copies", device.key, Outcome.INCONCLUSIVE, None, None, reason)]
+    reason = "no copy between host and device in the window"
+    return [Check("copies", device.key, Outcome.FAIL, None, None, reason)]
+
+
+def _share(device: DeviceMeasurements, ns: int) -> float | None:
+    return ns / device.window.length_ns if device.window.length_ns else None
+
+
+def _at_most(
+    name: str, device: DeviceMeasurements, measured: float | None, limit: float, reason: str
+) -> Check:
+    if measured is None:
+        return Check(name, device.key, Outcome.INCONCLUSIVE, None, limit, "the window is empty")
+    outcome = Outcome.PASS if measured <= limit else Outcome.FAIL
+    return Check(name, device.key, outcome, measured, limit, reason)

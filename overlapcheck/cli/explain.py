@@ -1,0 +1,15 @@
+"""`overlapcheck explain`: what a cause means."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(short_help="What a cause means and what to do about it.")
+@click.argument("cause", required=False)
+def explain(cause: str | None) -> int:
+    """Print the page of CAUSE, or list all causes."""
+    from overlapcheck.causes import manual, manual_index
+
+    click.echo(manual(cause) if cause else manual_index(), nl=False)
+    return 0

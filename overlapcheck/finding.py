@@ -1,0 +1,51 @@
+"""One cause that fired on one device: what it cost, how it is known, what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overlapcheck.intervals import Intervals
+from overlapcheck.trace import DeviceKey
+
+
+class Confidence(StrEnum):
+    """How sure the attribution is."""
+
+    SURE = "sure"
+    LIKELY = "likely"
+    SUSPECTED = "suspected"
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A place in the user's program."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Costs are computed from `blamed`, never asserted."""
+
+    cause: str
+    """Id of the cause, "pageable-copy"."""
+    title: str
+    device: DeviceKey
+    blamed: Intervals
+    """Idle time given to this cause."""
+    share: float
+    """blamed / window, in [0, 1]."""
+    per_step_ns: float | None
+    """None without steps."""
+    saves_at_most_ns: float
+    """The most that removing it can save, over the window."""
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    """Facts with their numbers, most telling first."""
+    advice: str
+    caveat: str
+    """When the advice would be wrong."""
+    source: tuple[SourceLine, ...] = ()

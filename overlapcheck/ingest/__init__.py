@@ -1,0 +1,1 @@
+"""SQLite export → `Trace`. The only stage that knows SQL, table names and nsys versions."""

@@ -1,0 +1,137 @@
+"""A read-only SQLite export: what tables and columns it has, and queries that return Arrow.
+
+Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it fetches columns without
+making Python objects per row. `immutable=1` keeps SQLite from writing a journal beside the file.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from adbc_driver_sqlite.dbapi import Connection
+
+_HEADER_BYTES = 100
+_EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
+_RE_EXPORT = "export it again: nsys export --type=sqlite --force-overwrite=true REPORT.nsys-rep"
+
+
+class Database:
+    """An open export.
+
+    Attributes:
+        path: the file.
+        columns: column names of each table, tables without rows included.
+    """
+
+    def __init__(self, path: Path, connection: Connection, columns: Mapping[str, frozenset[str]]):
+        self.path = path
+        self.columns = columns
+        self._connection = connection
+
+    def resolve(self, table: str) -> str | None:
+        """The table's name in this file (exporters may append _V2, _V3 ...), or None."""
+        if table in self.columns:
+            return table
+        pattern = re.compile(rf"{re.escape(table)}_V\d+")
+        return max((name for name in self.columns if pattern.fullmatch(name)), default=None)
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Whether the table exists with all these columns."""
+        name = self.resolve(table)
+        return name is not None and self.columns[name].issuperset(columns)
+
+    def query(self, sql: str) -> pa.Table:
+        """All rows of a SELECT as an Arrow table.
+
+        Every selected expression must yield one type for all rows: the driver takes a column's
+        type from its first rows, so wrap nullable columns in ifnull().
+
+        Raises:
+            ReportDamaged: the file is truncated or corrupt.
+        """
+        from adbc_driver_manager import Error
+
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql)
+                return cursor.fetch_arrow_table()
+        except Error as error:
+            raise _damaged(self.path, str(error).rsplit("\n", 1)[0]) from error
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[Database]:
+    """Open an export for reading; the file and its folder are never written to.
+
+    Raises:
+        InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
+    """
+    from adbc_driver_sqlite import dbapi
+
+    _check_complete(path)
+    columns = _probe(path)
+    if not any(table in columns for table in _EXPORT_TABLES):
+        found = ", ".join(sorted(columns)[:3]) or "no tables"
+        raise NotAReport(
+            f"{path}: a SQLite file, but no Nsight Systems export ({found})",
+            "give the .nsys-rep report or its export: nsys export --type=sqlite REPORT.nsys-rep",
+        )
+    with closing(dbapi.connect(_uri(path))) as connection:
+        yield Database(path, connection, columns)
+
+
+def _uri(path: Path) -> str:
+    return f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+
+
+def _damaged(path: Path, why: str) -> ReportDamaged:
+    return ReportDamaged(f"{path}: damaged SQLite export ({why})", _RE_EXPORT)
+
+
+def _check_complete(path: Path) -> None:
+    """A truncated file still opens; its header tells how long it should be."""
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(_HEADER_BYTES)
+        size = path.stat().st_size
+    except OSError as error:
+        raise InputUnreadable(
+            f"{path}: {error.strerror or error}", "check the path and its permissions"
+        ) from error
+    page_bytes = int.from_bytes(header[16:18], "big")
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    pages = int.from_bytes(header[28:32], "big")
+    if len(header) < _HEADER_BYTES or size < pages * page_bytes:
+        raise _damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
+
+
+def _probe(path: Path) -> dict[str, frozenset[str]]:
+    try:
+        with closing(sqlite3.connect(_uri(path), uri=True)) as connection:
+            names = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            ).fetchall()
+            return {
+                name: frozenset(
+                    row[1] for row in connection.execute(f"PRAGMA table_info({_quoted(name)})")
+                )
+                for (name,) in names
+            }
+    except sqlite3.Error as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,113 @@
+"""One export → one `Trace`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.ingest.database import Database, open_database
+from overlapcheck.ingest.schemas import device_work, host_calls, metadata, nvtx, target
+from overlapcheck.ingest.schemas._select import ANY_PROCESS, integers
+from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+Table = TypeVar("Table", Kernels, Copies, Memsets)
+
+
+def read_trace(path: Path) -> Trace:
+    """Read an nsys SQLite export of any schema since 2020.
+
+    Args:
+        path: the export; it is opened read-only and never changed.
+
+    Raises:
+        InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
+    """
+    with open_database(path) as db:
+        return _read(db)
+
+
+def _read(db: Database) -> Trace:
+    kernels = device_work.read_kernels(db)
+    copies = device_work.read_copies(db)
+    memsets = device_work.read_memsets(db)
+    api_calls = host_calls.read_api_calls(db)
+    os_calls = host_calls.read_os_calls(db)
+    overheads = host_calls.read_overheads(db)
+    ranges, inline_texts = nvtx.read_ranges(db, _first_free_id(db))
+    kernels = _of_sole_process(kernels, api_calls)
+    copies = _of_sole_process(copies, api_calls)
+    memsets = _of_sole_process(memsets, api_calls)
+    pids = pids_of((kernels, copies, memsets, api_calls, ranges))
+    thread_name_ids = target.read_thread_name_ids(db, np.array(pids, dtype=np.int64))
+
+    named = (kernels, api_calls, os_calls, overheads, ranges)
+    used = [table.name_id for table in named if not isinstance(table, Missing)]
+    used.append(np.array(list(thread_name_ids.values()), dtype=np.int64))
+    texts = _texts(db, used) | inline_texts
+    if not isinstance(api_calls, Missing):
+        api_calls, plain = _with_plain_names(api_calls, texts)
+        texts |= plain
+    return Trace(
+        info=metadata.read_capture_info(db),
+        strings=Strings(texts),
+        gpus=target.read_gpus(db),
+        gpu_of=target.read_gpu_of(db, pids),
+        process_names=target.read_process_names(db, pids),
+        thread_names={key: texts.get(i, "") for key, i in thread_name_ids.items()},
+        kernels=kernels,
+        copies=copies,
+        memsets=memsets,
+        api_calls=api_calls,
+        syncs=host_calls.read_syncs(db),
+        event_records=host_calls.read_event_records(db),
+        ranges=ranges,
+        os_calls=os_calls,
+        overheads=overheads,
+        streams=target.read_streams(db),
+        contexts=target.read_contexts(db),
+    )
+
+
+def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table | Missing:
+    """Give device rows without a process to the only process that called CUDA, if there is one."""
+    if isinstance(table, Missing) or isinstance(calls, Missing) or (table.pid != ANY_PROCESS).any():
+        return table
+    callers = np.unique(calls.pid)
+    if callers.size != 1:
+        return table
+    return replace(table, pid=np.full(len(table), callers[0], dtype=np.int64))
+
+
+def _first_free_id(db: Database) -> int:
+    if not db.has("StringIds", "id"):
+        return 0
+    return int(integers(db.query("SELECT ifnull(max(id), -1) AS id FROM StringIds"), "id")[0]) + 1
+
+
+def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
+    """Texts of the ids that rows refer to; an export holds many more."""
+    wanted = np.unique(np.concatenate([np.unique(ids) for ids in used]))
+    wanted = wanted[wanted != ABSENT]
+    if not db.has("StringIds", "id", "value") or wanted.size == 0:
+        return {}
+    rows = db.query(
+        f"SELECT id, ifnull(value, '') AS value FROM StringIds"
+        f" WHERE id BETWEEN {wanted[0]} AND {wanted[-1]}"
+    )
+    ids = integers(rows, "id")
+    kept = np.isin(ids, wanted)
+    values = rows.column("value").filter(kept).to_pylist()
+    return dict(zip(ids[kept].tolist(), values, strict=True))
+
+
+def _with_plain_names(calls: ApiCalls, texts: dict[int, str]) -> tuple[ApiCalls, dict[int, str]]:
+    ids, plain = host_calls.merge_api_names(calls.name_id, texts)
+    return replace(calls, name_id=ids), plain

@@ -1,0 +1,119 @@
+"""Facts about the recording: versions, command, what was traced, messages of nsys.
+
+META_DATA_CAPTURE holds the program's whole environment, tokens included. Only the variables named
+here are ever read out of the database.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from overlapcheck.columns import ABSENT
+from overlapcheck.ingest.schemas._select import column, integers
+from overlapcheck.ingest.schemas.device_work import GRAPH, count_untimed
+from overlapcheck.trace import CaptureInfo, Diagnostic, GraphGranularity
+
+if TYPE_CHECKING:
+    from overlapcheck.ingest.database import Database
+
+_KEPT_VARIABLES = (
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_MODULE_LOADING",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_MODULE_DATA_LOADING",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING",
+)
+_KEPT_PREFIX = "NCCL_"
+_VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
+
+
+def read_capture_info(db: Database) -> CaptureInfo:
+    """Everything about the recording that a report may show."""
+    export = _export_metadata(db)
+    capture = _capture_metadata(db)
+    return CaptureInfo(
+        nsys_version=export.get("EXPORT_PRODUCT_VERSION", ""),
+        schema_version=export.get("EXPORT_SCHEMA_VERSION", ""),
+        program=_program(capture),
+        traced=frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE"),
+        graph_granularity=_graph_granularity(db, capture),
+        driver_version=_driver_version(db),
+        environment=_environment(db),
+        diagnostics=_diagnostics(db),
+        dropped_untimed=count_untimed(db),
+    )
+
+
+def _pairs(db: Database, table: str, where: str = "1") -> list[tuple[str, str]]:
+    if not db.has(table, "name", "value"):
+        return []
+    rows = db.query(
+        f"SELECT ifnull(name, '') AS name, ifnull(CAST(value AS TEXT), '') AS value"
+        f' FROM "{db.resolve(table)}" WHERE {where}'
+    )
+    return list(zip(rows.column("name").to_pylist(), rows.column("value").to_pylist(), strict=True))
+
+
+def _export_metadata(db: Database) -> dict[str, str]:
+    return dict(_pairs(db, "EXPORT_META_DATA") + _pairs(db, "META_DATA_EXPORT"))
+
+
+def _capture_metadata(db: Database) -> list[tuple[str, str]]:
+    # The environment never leaves the database through here.
+    return _pairs(db, "META_DATA_CAPTURE", "name NOT LIKE '%ENVIRONMENT%'")
+
+
+def _environment(db: Database) -> dict[str, str]:
+    kept = " OR ".join(f"""value LIKE '{name}=%'""" for name in _KEPT_VARIABLES)
+    where = f"name LIKE '%ENVIRONMENT_VARIABLE%' AND ({kept} OR value LIKE '{_KEPT_PREFIX}%')"
+    found = (_VARIABLE.fullmatch(value) for _, value in _pairs(db, "META_DATA_CAPTURE", where))
+    return {
+        match[1]: match[2]
+        for match in found
+        if match and (match[1] in _KEPT_VARIABLES or match[1].startswith(_KEPT_PREFIX))
+    }
+
+
+def _program(capture: list[tuple[str, str]]) -> str:
+    command = next((v for n, v in capture if re.fullmatch(r"PROCESS_\d+:COMMAND", n)), "")
+    numbered = [
+        (int(match[1]), value)
+        for name, value in capture
+        if (match := re.fullmatch(r"PROCESS_0:ARGUMENT_(\d+)", name))
+    ]
+    return " ".join([command, *(value for _, value in sorted(numbered))]).strip()
+
+
+def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGranularity:
+    mode = next((v for n, v in capture if n.endswith("CUDA_GRAPH_TRACE_OPTIONS:MODE")), "")
+    if mode:
+        return GraphGranularity.NODE if mode.lower() == "node" else GraphGranularity.GRAPH
+    return GraphGranularity.GRAPH if db.has(GRAPH) else GraphGranularity.UNKNOWN
+
+
+def _driver_version(db: Database) -> str:
+    return dict(_pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'NvDriverVersion'")).get(
+        "NvDriverVersion", ""
+    )
+
+
+def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:
+    table = "DIAGNOSTIC_EVENT"
+    if not db.has(table, "severity", "text"):
+        return ()
+    process = f"ifnull(globalPid >> 24, {ABSENT})" if db.has(table, "globalPid") else str(ABSENT)
+    rows = db.query(
+        f"SELECT {column(db, table, 'severity', 1)} AS severity, ifnull(text, '') AS text,"
+        f" {process} AS pid FROM {table} WHERE severity IN (2, 3)"
+    )
+    found = zip(
+        integers(rows, "severity").tolist(),
+        rows.column("text").to_pylist(),
+        integers(rows, "pid").tolist(),
+        strict=True,
+    )
+    return tuple(Diagnostic(severity, text, max(pid, ABSENT)) for severity, text, pid in found)

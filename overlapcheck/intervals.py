@@ -1,0 +1,199 @@
+"""Sets of time: sorted, disjoint, half-open pieces of int64 nanoseconds, and their algebra.
+
+Every overlap number of overlapcheck is a union taken first and intersected after, so nothing is
+counted twice however many operations run at once.
+
+    a        ####..####..
+    b        ..####..####
+    a | b    ############      union
+    a & b    ..##..##..##      intersection
+    a - b    ##..##..##..      difference
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Ns = npt.NDArray[np.int64]
+"""Array of nanoseconds, shape (n,)."""
+
+_NONE: Final[Ns] = np.empty(0, dtype=np.int64)
+
+
+def _frozen(values: Ns) -> Ns:
+    values.flags.writeable = False
+    return values
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Intervals:
+    """A canonical set of times: pieces sorted, non-empty, neither overlapping nor touching.
+
+    Build one with `of` (any pairs) or `empty`; the constructor trusts its arguments.
+    """
+
+    start_ns: Ns
+    """First nanosecond of each piece, shape (n,), strictly increasing."""
+    end_ns: Ns
+    """First nanosecond after each piece, shape (n,), strictly increasing."""
+
+    @classmethod
+    def of(cls, start_ns: npt.ArrayLike, end_ns: npt.ArrayLike) -> Intervals:
+        """The union of any intervals, in any order.
+
+        Args:
+            start_ns: shape (n,), ns.
+            end_ns: shape (n,), ns; pieces with end <= start are empty and vanish.
+        """
+        start = np.asarray(start_ns, dtype=np.int64)
+        end = np.asarray(end_ns, dtype=np.int64)
+        keep = end > start
+        if not keep.all():
+            start, end = start[keep], end[keep]
+        if start.size == 0:
+            return cls.empty()
+        if start.size > 1 and (start[1:] < start[:-1]).any():
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
+        opens = np.empty(start.size, dtype=bool)
+        opens[0] = True
+        np.greater(start[1:], reach[:-1], out=opens[1:])
+        first = np.flatnonzero(opens)
+        last = np.append(first[1:], start.size) - 1
+        return cls(_frozen(start[first]), _frozen(reach[last]))
+
+    @classmethod
+    def pairs(cls, pairs: Iterable[tuple[int, int]]) -> Intervals:
+        """The union of (start_ns, end_ns) pairs."""
+        both = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+        return cls.of(both[:, 0], both[:, 1])
+
+    @classmethod
+    def empty(cls) -> Intervals:
+        """No time at all."""
+        return cls(_NONE, _NONE)
+
+    @classmethod
+    def span(cls, start_ns: int, end_ns: int) -> Intervals:
+        """One piece, or none where end <= start."""
+        return cls.of([start_ns], [end_ns])
+
+    def __len__(self) -> int:
+        return int(self.start_ns.size)
+
+    def __bool__(self) -> bool:
+        return self.start_ns.size > 0
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self.start_ns.tolist(), self.end_ns.tolist(), strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Intervals):
+            return NotImplemented
+        return np.array_equal(self.start_ns, other.start_ns) and np.array_equal(
+            self.end_ns, other.end_ns
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays do not hash
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"[{a}, {b})" for a, b in list(self)[:4])
+        return f"Intervals({shown}{', ...' if len(self) > 4 else ''}: {self.total_ns} ns)"
+
+    @property
+    def total_ns(self) -> int:
+        """Length of all pieces together, ns."""
+        return int((self.end_ns - self.start_ns).sum())
+
+    @property
+    def length_ns(self) -> Ns:
+        """Length of each piece, shape (n,), ns."""
+        return self.end_ns - self.start_ns
+
+    def __or__(self, other: Intervals) -> Intervals:
+        """Time in either."""
+        return Intervals.of(
+            np.concatenate((self.start_ns, other.start_ns)),
+            np.concatenate((self.end_ns, other.end_ns)),
+        )
+
+    def __and__(self, other: Intervals) -> Intervals:
+        """Time in both."""
+        if not self or not other:
+            return Intervals.empty()
+        # Each piece of self meets a contiguous run of other's pieces.
+        first = np.searchsorted(other.end_ns, self.start_ns, side="right")
+        last = np.searchsorted(other.start_ns, self.end_ns, side="left")
+        count = np.maximum(last - first, 0)
+        mine = np.repeat(np.arange(self.start_ns.size), count)
+        offset = np.arange(mine.size) - np.repeat(np.cumsum(count) - count, count)
+        theirs = np.repeat(first, count) + offset
+        start = np.maximum(self.start_ns[mine], other.start_ns[theirs])
+        end = np.minimum(self.end_ns[mine], other.end_ns[theirs])
+        # Already canonical: each input separates its own pieces by at least 1 ns.
+        return Intervals(_frozen(start), _frozen(end))
+
+    def __sub__(self, other: Intervals) -> Intervals:
+        """Time in self but not in other."""
+        if not self or not other:
+            return self
+        return self & other.complement(int(self.start_ns[0]), int(self.end_ns[-1]))
+
+    def complement(self, start_ns: int, end_ns: int) -> Intervals:
+        """The time of [start_ns, end_ns) that no piece covers: the gaps, edges included."""
+        inside = self.clip(start_ns, end_ns)
+        return Intervals.of(
+            np.concatenate(([start_ns], inside.end_ns)),
+            np.concatenate((inside.start_ns, [end_ns])),
+        )
+
+    def clip(self, start_ns: int, end_ns: int) -> Intervals:
+        """The part inside [start_ns, end_ns)."""
+        if end_ns <= start_ns:
+            return Intervals.empty()
+        first = int(np.searchsorted(self.end_ns, start_ns, side="right"))
+        last = int(np.searchsorted(self.start_ns, end_ns, side="left"))
+        if first >= last:
+            return Intervals.empty()
+        return Intervals(
+            _frozen(np.maximum(self.start_ns[first:last], start_ns)),
+            _frozen(np.minimum(self.end_ns[first:last], end_ns)),
+        )
+
+    def covered_before(self, at_ns: npt.ArrayLike) -> Ns:
+        """How much of the set lies before each time.
+
+        Args:
+            at_ns: times, shape (k,), ns, any order.
+
+        Returns:
+            shape (k,), ns. `covered_before(b) - covered_before(a)` is the overlap with [a, b).
+        """
+        at = np.asarray(at_ns, dtype=np.int64)
+        if not self:
+            return np.zeros(at.shape, dtype=np.int64)
+        whole = np.concatenate(([0], np.cumsum(self.length_ns)))
+        index = np.searchsorted(self.start_ns, at, side="right")
+        before = np.maximum(index - 1, 0)
+        partial = np.minimum(at - self.start_ns[before], self.length_ns[before])
+        result: Ns = np.where(index > 0, whole[before] + partial, 0)
+        return result
+
+    def overlap_with(self, start_ns: npt.ArrayLike, end_ns: npt.ArrayLike) -> Ns:
+        """How much of each interval the set covers.
+
+        Args:
+            start_ns: shape (k,), ns.
+            end_ns: shape (k,), ns; end <= start gives 0.
+
+        Returns:
+            shape (k,), ns, between 0 and the interval's length.
+        """
+        covered: Ns = np.maximum(self.covered_before(end_ns) - self.covered_before(start_ns), 0)
+        return covered

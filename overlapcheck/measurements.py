@@ -1,0 +1,300 @@
+"""What the passes found: exact numbers per (process, device), before any judgement.
+
+Times are int64 nanoseconds clipped to the device's window. Ratios lie in [0, 1] and are None where
+there is nothing to divide by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overlapcheck.columns import Columns, Ints
+from overlapcheck.intervals import Intervals
+from overlapcheck.trace import DeviceKey
+
+
+class Direction(StrEnum):
+    """Where a copy goes."""
+
+    H2D = "h2d"
+    D2H = "d2h"
+    P2P = "p2p"
+    D2D = "d2d"
+
+
+JUDGED_DIRECTIONS = (Direction.H2D, Direction.D2H, Direction.P2P)
+"""Directions that use the link; copies within one device are listed, not judged."""
+
+
+class WindowSource(StrEnum):
+    """How the window was chosen."""
+
+    OPTION = "option"
+    NVTX_STEPS = "nvtx-steps"
+    KERNEL_PERIOD = "kernel-period"
+    ALL_KERNELS = "all-kernels"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of the trace that is judged, half-open."""
+
+    start_ns: int
+    end_ns: int
+    source: WindowSource
+    why: str
+    """One clause for the report."""
+    step_family: str | None = None
+    """Name of the steps with digits as #, "step #"."""
+    steps: int | None = None
+    """Steps inside the window."""
+    skipped: int = 0
+    """Leading steps left out as warm-up."""
+
+    @property
+    def length_ns(self) -> int:
+        """Length of the window, ns."""
+        return max(0, self.end_ns - self.start_ns)
+
+
+@dataclass(frozen=True)
+class CopyOverlap:
+    """Copies of one direction inside the window.
+
+    compute   ####....####
+    copy      ..####......     hidden 2, exposed 2
+    """
+
+    direction: Direction
+    count: int
+    """Copies that touch the window."""
+    bytes: int
+    pageable_count: int
+    copy: Intervals
+    hidden: Intervals
+    """copy ∩ compute."""
+    pageable: Intervals
+    pinned: Intervals
+    compute_ns: int
+
+    @property
+    def copy_ns(self) -> int:
+        """Time in which at least one such copy runs."""
+        return self.copy.total_ns
+
+    @property
+    def hidden_ns(self) -> int:
+        """Part of it under compute."""
+        return self.hidden.total_ns
+
+    @property
+    def exposed_ns(self) -> int:
+        """Part of it not under compute."""
+        return self.copy_ns - self.hidden_ns
+
+    @property
+    def overlap(self) -> float | None:
+        """Hidden / copy."""
+        return self.hidden_ns / self.copy_ns if self.copy_ns else None
+
+    @property
+    def ceiling(self) -> float | None:
+        """The most that any schedule could hide: min(1, compute / copy)."""
+        return min(1.0, self.compute_ns / self.copy_ns) if self.copy_ns else None
+
+    @property
+    def pageable_share(self) -> float:
+        """Share of the copy time that is pageable."""
+        return self.pageable.total_ns / self.copy_ns if self.copy_ns else 0.0
+
+    @property
+    def could_win_ns(self) -> int:
+        """The most that hiding more could win: min(exposed, compute − hidden)."""
+        return max(0, min(self.exposed_ns, self.compute_ns - self.hidden_ns))
+
+
+class StreamRole(StrEnum):
+    """What a stream mostly does in the window."""
+
+    COMPUTE = "compute"
+    COMMUNICATION = "communication"
+    COPY = "copy"
+    MEMSET = "memset"
+
+
+@dataclass(frozen=True)
+class StreamTimeline:
+    """One stream inside the window."""
+
+    context_id: int
+    stream_id: int
+    role: StreamRole
+    kind: str
+    """"null", "blocking", "non-blocking" or "unknown"."""
+    priority: int | None
+    busy: Intervals
+    compute: Intervals
+    communication: Intervals
+    copies: Mapping[Direction, Intervals]
+    memset: Intervals
+    kernels: int
+    """Kernels that touch the window."""
+
+
+@dataclass(frozen=True)
+class ComputeGaps(Columns):
+    """Idle time between kernels: of the device, and of each compute stream; longest first."""
+
+    start_ns: Ints
+    end_ns: Ints
+    context_id: Ints
+    """ABSENT for a gap of the whole device."""
+    stream_id: Ints
+    """ABSENT for a gap of the whole device."""
+    before_name_id: Ints
+    """Kernel that ended last before the gap; ABSENT at the window's start."""
+    after_name_id: Ints
+    """Kernel that ends the gap; ABSENT at the window's end."""
+    copy_ns: Ints
+    """Part of the gap in which copies run."""
+
+
+@dataclass(frozen=True)
+class BlockingCalls(Columns):
+    """Calls that held a thread, per API and thread; costliest in device idle time first."""
+
+    tid: Ints
+    name_id: Ints
+    count: Ints
+    total_ns: Ints
+    """Time in which at least one such call of the thread was open."""
+    idle_ns: Ints
+    """Part of it in which the device computed nothing."""
+    longest_ns: Ints
+    longest_start_ns: Ints
+
+
+@dataclass(frozen=True)
+class StepTimes(Columns):
+    """Steps inside the window, in order; each lasts until the next one's first kernel."""
+
+    number: Ints
+    """Position in the family, counting from 0, skipped steps included."""
+    start_ns: Ints
+    end_ns: Ints
+    compute_ns: Ints
+    idle_ns: Ints
+    copy_ns: Ints
+    hidden_ns: Ints
+    """Of the judged directions, unions taken per direction and added."""
+
+    @property
+    def step_ns(self) -> Ints:
+        """Length of each step, ns."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True)
+class UnifiedMigrations:
+    """Unified-memory migrations in the window: listed apart, never counted as copies."""
+
+    count: int
+    bytes: int
+    busy: Intervals
+
+
+@dataclass(frozen=True)
+class DeviceMeasurements:
+    """Everything measured of one device as one process used it."""
+
+    key: DeviceKey
+    gpu_name: str
+    process_name: str
+    window: Window
+    compute: Intervals
+    opaque: Intervals
+    """Part of compute that is graph launches of unknown content."""
+    communication: Intervals
+    copies: Mapping[Direction, CopyOverlap]
+    """Only directions that have copies in the window."""
+    migrations: UnifiedMigrations
+    streams: tuple[StreamTimeline, ...]
+    gaps: ComputeGaps
+    blocking: BlockingCalls
+    steps: StepTimes
+
+    @property
+    def idle(self) -> Intervals:
+        """Window − compute."""
+        return self.compute.complement(self.window.start_ns, self.window.end_ns)
+
+    @property
+    def compute_ns(self) -> int:
+        """Time in which the device computes."""
+        return self.compute.total_ns
+
+    @property
+    def idle_ns(self) -> int:
+        """Time in which it does not."""
+        return self.window.length_ns - self.compute_ns
+
+    @property
+    def communication_hidden_ns(self) -> int:
+        """Communication under compute."""
+        return (self.communication & self.compute).total_ns
+
+    @property
+    def bound_ns(self) -> int:
+        """The shortest the window could be: its busiest resource alone.
+
+        Pageable copies give no relief, for their length is itself the fault.
+        """
+        pinned = (
+            self.copies[direction].pinned.total_ns
+            for direction in (Direction.H2D, Direction.D2H)
+            if direction in self.copies
+        )
+        return max(self.compute_ns, self.communication.total_ns, *pinned, 0)
+
+    @property
+    def recoverable(self) -> float | None:
+        """Share of the window that perfect overlap could win back at most."""
+        window_ns = self.window.length_ns
+        return 1 - self.bound_ns / window_ns if window_ns else None
+
+
+class CaptureFault(StrEnum):
+    """Why a recording cannot carry a verdict."""
+
+    NO_KERNELS = "no-kernels"
+    LAUNCHES_WITHOUT_ROWS = "launches-without-rows"
+    ROWS_WITHOUT_LAUNCHES = "rows-without-launches"
+    STEPS_WITHOUT_WORK = "steps-without-work"
+    GRAPH_LAUNCHES_INVISIBLE = "graph-launches-invisible"
+    EVENTS_LOST = "events-lost"
+    UNTIMED_ROWS = "untimed-rows"
+
+
+@dataclass(frozen=True)
+class CaptureProblem:
+    """One reason to doubt the recording."""
+
+    fault: CaptureFault
+    pid: int
+    """ABSENT where it concerns the whole report."""
+    what: str
+    """What was and what was not recorded, with counts."""
+    settle_with: str
+    """The command or option that would settle it."""
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Everything measured of one report."""
+
+    devices: tuple[DeviceMeasurements, ...]
+    """By (pid, device), ascending."""
+    problems: tuple[CaptureProblem, ...]
+    """Empty when GPU rows are complete for the calls that launched them."""

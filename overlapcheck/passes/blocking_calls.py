@@ -1,0 +1,61 @@
+"""Host calls that held a thread, and how long the device idled meanwhile.
+
+Making a stream wait (cudaStreamWaitEvent) holds no thread and is over in microseconds, so it never
+shows up here; a launch into a full queue does, with no idle time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.intervals import Intervals
+from overlapcheck.measurements import BlockingCalls, Window
+from overlapcheck.trace import ApiCalls
+
+# A call that only hands work over takes a few microseconds, some ten under a profiler.
+MIN_BLOCKING_NS = 20_000
+
+
+def blocking_calls(calls: ApiCalls, idle: Intervals, window: Window) -> BlockingCalls:
+    """Calls of at least 20 us in the window, per API and thread.
+
+    Args:
+        calls: the process's calls, outer before inner.
+        idle: the device's idle time.
+        window: calls are clipped to it.
+
+    Returns:
+        Costliest in idle time first. Where one call runs inside another of the same thread
+        (a runtime call and its driver call) both are listed under their own names.
+    """
+    long = (
+        (calls.end_ns - calls.start_ns >= MIN_BLOCKING_NS)
+        & (calls.start_ns < window.end_ns)
+        & (calls.end_ns > window.start_ns)
+    )
+    mine = calls.rows(long)
+    rows = []
+    if len(mine):
+        keys = np.stack((mine.tid, mine.name_id), axis=1)
+        groups, group = np.unique(keys, axis=0, return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        bounds = np.searchsorted(group[order], np.arange(len(groups) + 1))
+        for number, (tid, name_id) in enumerate(groups.tolist()):
+            part = mine.rows(order[bounds[number] : bounds[number + 1]])
+            rows.append((tid, name_id, *_costs(part, idle, window)))
+    rows.sort(key=lambda row: (-row[4], -row[3], row[0], row[1]))
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 7).T
+    return BlockingCalls(*columns)
+
+
+def _costs(part: ApiCalls, idle: Intervals, window: Window) -> tuple[int, int, int, int, int]:
+    held = Intervals.of(part.start_ns, part.end_ns).clip(window.start_ns, window.end_ns)
+    length = part.end_ns - part.start_ns
+    longest = int(np.argmax(length))
+    return (
+        len(part),
+        held.total_ns,
+        (held & idle).total_ns,
+        int(length[longest]),
+        int(part.start_ns[longest]),
+    )

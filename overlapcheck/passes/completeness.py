@@ -1,0 +1,257 @@
+"""Whether GPU rows are complete for the calls that launched them.
+
+A launch without a device row proves loss only where a later launch of the same thread has one: at
+the end of a capture the queue is cut off, which takes nothing from the window before it.
+
+    launches    L1  L2  L3  L4  L5          thread
+    rows        K1      K3  K4              L2 is lost, L5 was cut off
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind, api_kind
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.intervals import Intervals
+from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.passes.process import NO_CALL, CallIndex, ProcessTables
+from overlapcheck.passes.steps import step_ranges
+from overlapcheck.quantities import count_of
+from overlapcheck.trace import CaptureInfo, GraphGranularity, Strings, Trace
+
+# Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
+TOLERATED_SHARE = 0.01
+_KERNEL_LAUNCHES = frozenset({ApiKind.LAUNCH})
+_AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
+_LOSS_MESSAGES = (
+    "some cupti events may be missing",
+    "couldn't allocate cupti buf",
+    "reached the size limit on recording trace events",
+    "cuda profiling might have not been started correctly",
+)
+
+
+def capture_problems(
+    trace: Trace, process: ProcessTables, steps_pattern: str | None
+) -> list[CaptureProblem]:
+    """Everything that makes one process's recording incomplete; empty when it is complete."""
+    if len(process.kernels) == 0:
+        return [_no_kernels(trace, process)]
+    kinds = _call_kinds(process, trace.strings)
+    has_row = _has_device_row(process)
+    found = [
+        _launches_without_rows(process, kinds, has_row),
+        _graphs_without_rows(process, kinds, has_row, trace.info),
+        _rows_without_launches(process),
+        _steps_without_work(process, trace.strings, steps_pattern),
+        _untimed(trace.info, process),
+        *_messages(trace.info, process.pid),
+    ]
+    return [problem for problem in found if problem is not None]
+
+
+def _call_kinds(process: ProcessTables, strings: Strings) -> Ints:
+    distinct, inverse = np.unique(process.calls.name_id, return_inverse=True)
+    kinds = np.array([api_kind(strings.text(i)) for i in distinct.tolist()], dtype=np.int64)
+    return kinds[inverse] if kinds.size else np.empty(0, dtype=np.int64)
+
+
+def _has_device_row(process: ProcessTables) -> Mask:
+    rows = (process.kernels, process.copies, process.memsets)
+    ids = np.concatenate([table.correlation_id for table in rows])
+    return np.isin(process.calls.correlation_id, ids)
+
+
+def _capturing(process: ProcessTables, kinds: Ints) -> Mask:
+    """Calls made while their thread records a graph: they submit nothing."""
+    calls = process.calls
+    inside = np.zeros(len(calls), dtype=bool)
+    marks = kinds == ApiKind.CAPTURE
+    for tid in np.unique(calls.tid[marks]).tolist():
+        rows = np.flatnonzero(marks & (calls.tid == tid))
+        pairs = zip(calls.start_ns[rows[::2]], calls.end_ns[rows[1::2]], strict=False)
+        captures = Intervals.pairs((int(a), int(b)) for a, b in pairs)
+        mine = calls.tid == tid
+        inside[mine] = captures.overlap_with(calls.start_ns[mine], calls.end_ns[mine]) > 0
+    return inside
+
+
+def _submitted(process: ProcessTables, kinds: Ints) -> Index:
+    submits = np.isin(kinds, np.array(sorted(SUBMITS_WORK)))
+    return np.flatnonzero(submits & process.calls.succeeded & ~_capturing(process, kinds))
+
+
+def _interior(thread: Index, present: Mask) -> Mask:
+    """Rows (in time order) that have a later present row of the same thread."""
+    last = {int(t): i for i, t in enumerate(thread.tolist()) if present[i]}
+    return np.array([i < last.get(int(t), -1) for i, t in enumerate(thread.tolist())], dtype=bool)
+
+
+def _launches_without_rows(
+    process: ProcessTables,
+    kinds: Ints,
+    has_row: Mask,
+) -> CaptureProblem | None:
+    rows = _submitted(process, kinds)
+    launches = np.isin(kinds[rows], np.array(sorted(_KERNEL_LAUNCHES)))
+    present = has_row[rows]
+    interior = _interior(process.calls.tid[rows], present)
+    last_end = max(_ends(process))
+    after_all = process.calls.start_ns[rows] > last_end
+    lost = launches & ~present & (interior | after_all)
+    total = int(launches.sum())
+    if not lost.sum() > TOLERATED_SHARE * max(total, 1):
+        return None
+    return CaptureProblem(
+        CaptureFault.LAUNCHES_WITHOUT_ROWS,
+        process.pid,
+        f"{int(lost.sum())} of {count_of(total, 'kernel launch', 'kernel launches')} "
+        "left no row on the device",
+        _AGAIN,
+    )
+
+
+def _ends(process: ProcessTables) -> list[int]:
+    tables = (process.kernels, process.copies, process.memsets)
+    return [int(table.end_ns.max()) for table in tables if len(table)]
+
+
+def _graphs_without_rows(
+    process: ProcessTables,
+    kinds: Ints,
+    has_row: Mask,
+    info: CaptureInfo,
+) -> CaptureProblem | None:
+    launches = (kinds == ApiKind.GRAPH_LAUNCH) & process.calls.succeeded
+    lost = int((launches & ~has_row).sum())
+    if lost <= TOLERATED_SHARE * max(int(launches.sum()), 1):
+        return None
+    how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
+    return CaptureProblem(
+        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
+        process.pid,
+        f"{lost} of {count_of(int(launches.sum()), 'graph launch', 'graph launches')} "
+        f"left no rows{how}",
+        "record with --cuda-graph-trace=node (overlapcheck run does)",
+    )
+
+
+def _rows_without_launches(process: ProcessTables) -> CaptureProblem | None:
+    kernels = process.kernels
+    if len(process.calls) == 0:
+        return CaptureProblem(
+            CaptureFault.ROWS_WITHOUT_LAUNCHES,
+            process.pid,
+            f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them",
+            "record CUDA calls too: --trace=cuda (and export the whole report, not --tables)",
+        )
+    orphan = CallIndex(process.calls).rows(kernels.correlation_id) == NO_CALL
+    matched_starts = kernels.start_ns[~orphan]
+    if matched_starts.size == 0:
+        lost = int(orphan.sum())
+    else:
+        # Kernels launched before the capture began come first and are whole.
+        lost = int((orphan & (kernels.start_ns > matched_starts.min())).sum())
+    if lost <= TOLERATED_SHARE * len(kernels):
+        return None
+    return CaptureProblem(
+        CaptureFault.ROWS_WITHOUT_LAUNCHES,
+        process.pid,
+        f"{lost} of {count_of(len(kernels), 'kernel')} without the CUDA call that launched them",
+        _AGAIN,
+    )
+
+
+def _steps_without_work(
+    process: ProcessTables, strings: Strings, pattern: str | None
+) -> CaptureProblem | None:
+    ranges = step_ranges(process.ranges, strings, pattern)
+    if ranges is None:
+        return None
+    rows = CallIndex(process.calls).rows(process.kernels.correlation_id)
+    launched = process.calls.start_ns[rows[rows != NO_CALL]]
+    step = ranges.of_launches(launched)
+    busy = int(np.unique(step[step >= 0]).size)
+    # An idle step now and then (evaluation, checkpoint) is the program's own.
+    if busy * 2 >= len(ranges):
+        return None
+    return CaptureProblem(
+        CaptureFault.STEPS_WITHOUT_WORK,
+        process.pid,
+        f"{len(ranges) - busy} of {len(ranges)} '{ranges.family}' ranges hold no kernel",
+        "record with an nsys as new as the CUDA driver, no second profiler: overlapcheck doctor",
+    )
+
+
+def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
+    if info.dropped_untimed <= TOLERATED_SHARE * len(process.kernels):
+        return None
+    return CaptureProblem(
+        CaptureFault.UNTIMED_ROWS,
+        process.pid,
+        f"{count_of(info.dropped_untimed, 'device row')} without timestamps",
+        _AGAIN,
+    )
+
+
+def _messages(info: CaptureInfo, pid: int) -> list[CaptureProblem]:
+    """Losses that nsys itself reports; its milder warnings accompany sound recordings."""
+    texts = (
+        message.text
+        for message in info.diagnostics
+        if message.pid in (pid, ABSENT)
+        and any(loss in message.text.lower() for loss in _LOSS_MESSAGES)
+    )
+    return [
+        CaptureProblem(
+            CaptureFault.EVENTS_LOST, pid, f"nsys: {' '.join(text.split())[:160]}", _AGAIN
+        )
+        for text in sorted(set(texts))
+    ]
+
+
+def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
+    kinds = _call_kinds(process, trace.strings)
+    launches = int(np.isin(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
+    recorded = _recorded(process)
+    if launches:
+        return CaptureProblem(
+            CaptureFault.NO_KERNELS,
+            process.pid,
+            f"{count_of(launches, 'kernel launch', 'kernel launches')}, but not one kernel row"
+            f" (recorded: {recorded})",
+            "the GPU side of the trace failed (WSL2, another CUDA profiler, old nsys, crash):"
+            " overlapcheck doctor",
+        )
+    return CaptureProblem(
+        CaptureFault.NO_KERNELS,
+        process.pid,
+        f"no kernel was recorded (recorded: {recorded})",
+        "overlapcheck run PROGRAM, or nsys profile --trace=cuda,nvtx,osrt PROGRAM",
+    )
+
+
+def _recorded(process: ProcessTables) -> str:
+    parts = [
+        count_of(len(table), noun)
+        for table, noun in (
+            (process.calls, "CUDA call"),
+            (process.copies, "copy"),
+            (process.ranges, "NVTX range"),
+            (process.os_calls, "OS call"),
+        )
+        if len(table)
+    ]
+    return ", ".join(parts).replace("copys", "copies") or "nothing"
+
+
+def nothing_recorded(trace: Trace) -> CaptureProblem:
+    """The problem of a report in which no process left any row of interest."""
+    asked = ", ".join(sorted(trace.info.traced)) or "unknown"
+    return CaptureProblem(
+        CaptureFault.NO_KERNELS,
+        ABSENT,
+        f"the report holds no kernels, CUDA calls or NVTX ranges (asked for: {asked})",
+        "overlapcheck run PROGRAM, or nsys profile --trace=cuda,nvtx,osrt PROGRAM",
+    )

@@ -1,0 +1,129 @@
+"""Steps of a program from its NVTX ranges, and the warm-up among them.
+
+A step is one instance of a range family: names with their digits replaced by '#'. A kernel belongs
+to the last step whose range had started when its launch call started, whatever thread made the
+call, for frameworks launch the backward pass from another thread.
+
+    range      [ step 0 ][ step 1 ][ step 2 ]
+    launches     | |       | |       | |
+    kernels        000 000   111 111   222 222
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlapcheck.api_kinds import ApiKind, api_kind
+from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.intervals import Intervals
+from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
+
+STEP_LIKE = re.compile(
+    r"(?<![a-z])(train_?)?(step|iter(ation)?|batch|micro_?batch|chunk|frame|epoch|generate|request)"
+    r"s?(?![a-z])",
+    re.IGNORECASE,
+)
+MIN_INSTANCES = 3
+NO_STEP = -1
+
+
+@dataclass(frozen=True)
+class StepRanges:
+    """The chosen family's ranges, in order of their start."""
+
+    family: str
+    start_ns: Ints
+    end_ns: Ints
+
+    def __len__(self) -> int:
+        return int(self.start_ns.size)
+
+    @property
+    def last_end_ns(self) -> int:
+        """When the last range closed."""
+        return int(self.end_ns.max())
+
+    def of_launches(self, launch_ns: Ints) -> Index:
+        """Step of each launch, shape (n,); NO_STEP before the first."""
+        return np.searchsorted(self.start_ns, launch_ns, side="right") - 1
+
+
+def family_of(name: str) -> str:
+    """Name of the family that a range belongs to: "step 12" → "step #"."""
+    return re.sub(r"\d+", "#", name)
+
+
+def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) -> StepRanges | None:
+    """The step family of a process that covers the most time, or None.
+
+    Args:
+        ranges: the process's ranges.
+        strings: texts of their names.
+        pattern: a family ("my step #") or a regular expression; None takes step-like names.
+    """
+    members: dict[str, list[int]] = {}
+    for name_id in np.unique(ranges.name_id).tolist():
+        name = strings.text(name_id)
+        if _is_step(name, pattern):
+            members.setdefault(family_of(name), []).append(name_id)
+    best: StepRanges | None = None
+    best_cover = -1
+    for family in sorted(members):
+        mine = ranges.rows(np.isin(ranges.name_id, np.array(members[family], dtype=np.int64)))
+        cover = Intervals.of(mine.start_ns, mine.end_ns).total_ns
+        if len(mine) >= MIN_INSTANCES and cover > best_cover:
+            best, best_cover = StepRanges(family, mine.start_ns, mine.end_ns), cover
+    return best
+
+
+def _is_step(name: str, pattern: str | None) -> bool:
+    if pattern is None:
+        return bool(STEP_LIKE.search(name)) and any(c.isdigit() for c in name)
+    return family_of(name) == pattern or bool(re.search(pattern, name, re.IGNORECASE))
+
+
+def warm_up_steps(
+    kernel_step: Index, kernels: Kernels, calls: ApiCalls, strings: Strings, starts_ns: Ints
+) -> int:
+    """Number of leading steps that still allocate, load code or meet new kernels.
+
+    A program that allocates in every step never leaves its "warm-up": allocations count only
+    where a step makes more of them than the second half of the steps usually does. The answer is
+    at most half the steps, for a family that stays irregular has no warm-up to speak of.
+
+    Args:
+        kernel_step: step of each kernel, NO_STEP for none.
+        kernels: the process's or device's kernels.
+        calls: the process's calls.
+        strings: texts of their names.
+        starts_ns: start of each step on the host, shape (steps,).
+    """
+    count = starts_ns.size
+    warm = _new_names(kernel_step, kernels.name_id, count)
+    call_step = np.searchsorted(starts_ns, calls.start_ns, side="right") - 1
+    for kind in (ApiKind.MODULE_LOAD, ApiKind.ALLOCATION):
+        chosen = strings.matching(calls.name_id, _is_kind(kind))
+        per_step = np.bincount(call_step[chosen & (call_step >= 0)], minlength=count)
+        warm |= per_step > np.median(per_step[count // 2 :])
+    steady = np.flatnonzero(~warm)
+    leading = int(steady[0]) if steady.size else count
+    return leading if leading <= count // 2 else min(1, count - 1)
+
+
+def _is_kind(kind: ApiKind) -> Callable[[str], bool]:
+    return lambda name: api_kind(name) == kind
+
+
+def _new_names(kernel_step: Index, name_id: Ints, count: int) -> Mask:
+    """Steps in which a kernel name is seen for the first time."""
+    new = np.zeros(count, dtype=bool)
+    if name_id.size:
+        order = np.argsort(kernel_step, kind="stable")
+        _, first = np.unique(name_id[order], return_index=True)
+        steps = kernel_step[order][first]
+        new[steps[steps >= 0]] = True
+    return new

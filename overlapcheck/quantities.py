@@ -1,0 +1,51 @@
+"""Numbers as people read them: the only place that turns nanoseconds and ratios into text."""
+
+from __future__ import annotations
+
+_TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
+_BYTE_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def duration(ns: float) -> str:
+    """A time with its unit: 17 ns, 4.2 us, 262.2 ms, 12.3 s."""
+    for size, unit in _TIME_UNITS:
+        # 999.96 us is 1.0 ms, not 1000.0 us.
+        if abs(ns) >= size * 0.99995:
+            return f"{ns / size:.1f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def milliseconds(ns: float) -> str:
+    """A time in ms, for columns that share the unit."""
+    return f"{ns / 1e6:.1f}"
+
+
+def percent(ratio: float | None) -> str:
+    """A share of one: 78.8 %; "-" for None.
+
+    Never rounds to a value that the number has not reached: 0.99996 is 99.9 %, not 100.0 %.
+    """
+    if ratio is None:
+        return "-"
+    rounded = round(ratio * 100, 1)
+    if rounded >= 100 > ratio * 100:
+        rounded = 99.9
+    return f"{rounded:.1f} %"
+
+
+def size(count: float) -> str:
+    """Bytes with their unit: 4 B, 128.0 MiB."""
+    for unit_bytes, unit in _BYTE_UNITS:
+        if abs(count) >= unit_bytes:
+            return f"{count / unit_bytes:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def bandwidth(count: float, ns: float) -> str:
+    """Bytes per time in GB/s (powers of ten, as links are rated)."""
+    return f"{count / ns:.1f} GB/s" if ns > 0 else "-"
+
+
+def count_of(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: 1 copy, 12 copies."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

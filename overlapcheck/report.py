@@ -1,0 +1,218 @@
+"""The finished answer: serialisable and bounded, all that any renderer may read.
+
+A million-copy trace does not make a million-row report: lists hold the worst rows and say how many
+there were. No environment, user or host name is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from overlapcheck.finding import Finding
+from overlapcheck.measurements import Measurements
+from overlapcheck.verdict import Verdict
+
+SCHEMA = 1
+"""Version of the JSON form: raised when a field changes its meaning or goes away."""
+
+
+@dataclass(frozen=True)
+class WindowSummary:
+    """The judged part of the trace."""
+
+    start_ns: int
+    end_ns: int
+    source: str
+    why: str
+    step_family: str | None
+    steps: int | None
+    skipped: int
+
+
+@dataclass(frozen=True)
+class CopySummary:
+    """Copies of one direction in the window."""
+
+    count: int
+    bytes: int
+    copy_ns: int
+    hidden_ns: int
+    exposed_ns: int
+    pageable_count: int
+    overlap: float | None
+    ceiling: float | None
+
+
+@dataclass(frozen=True)
+class MigrationSummary:
+    """Unified-memory migrations in the window; never part of an overlap."""
+
+    count: int
+    bytes: int
+    busy_ns: int
+
+
+@dataclass(frozen=True)
+class StreamSummary:
+    """One stream in the window."""
+
+    context_id: int
+    stream_id: int
+    role: str
+    kind: str
+    priority: int | None
+    kernels: int
+    busy_ns: int
+    compute_ns: int
+    communication_ns: int
+    copy_ns: Mapping[str, int]
+    """By direction."""
+
+
+@dataclass(frozen=True)
+class GapSummary:
+    """One gap between kernels."""
+
+    start_ns: int
+    end_ns: int
+    stream_id: int | None
+    """None for a gap of the whole device."""
+    before: str
+    """Kernel that ended last before it; "" at the window's start."""
+    after: str
+    copy_ns: int
+
+
+@dataclass(frozen=True)
+class BlockingSummary:
+    """Calls of one API by one thread that held it."""
+
+    api: str
+    thread: str
+    tid: int
+    count: int
+    total_ns: int
+    idle_ns: int
+    longest_ns: int
+    longest_start_ns: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A quantity over the steps."""
+
+    median_ns: float
+    p95_ns: float
+    worst_ns: int
+    worst_step: int
+    """Number of the step in its family."""
+
+
+@dataclass(frozen=True)
+class StepSummary:
+    """Per-step figures."""
+
+    count: int
+    step: Spread
+    compute: Spread
+    idle: Spread
+    exposed_copy: Spread
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """One drawn row: a stream, or a host thread."""
+
+    label: str
+    role: str
+    """compute, communication, copy, memset or host."""
+    kind: str
+    """Copy direction or API name; "" otherwise."""
+    cells: tuple[float, ...]
+    """Busy share of each column, in [0, 1]."""
+    note: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Two or three steps drawn at low resolution."""
+
+    start_ns: int
+    end_ns: int
+    rows: tuple[PictureRow, ...]
+    ticks: tuple[tuple[int, str], ...]
+    """Column and text of each step's begin."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """Idle time given to one cause."""
+
+    cause: str
+    ns: int
+
+
+@dataclass(frozen=True)
+class DeviceReport:
+    """One device as one process used it."""
+
+    pid: int
+    """globalPid >> 24: pid with nsys's VM and hardware bits."""
+    process: str
+    """Executable and operating-system pid."""
+    device: int
+    name: str
+    window: WindowSummary
+    window_ns: int
+    compute_ns: int
+    opaque_ns: int
+    idle_ns: int
+    communication_ns: int
+    communication_hidden_ns: int
+    bound_ns: int
+    recoverable: float | None
+    copies: Mapping[str, CopySummary]
+    migrations: MigrationSummary
+    streams: tuple[StreamSummary, ...]
+    streams_total: int
+    gaps: tuple[GapSummary, ...]
+    gaps_total: int
+    blocking: tuple[BlockingSummary, ...]
+    blocking_total: int
+    steps: StepSummary | None
+    picture: Picture
+    ledger: tuple[LedgerEntry, ...] = ()
+    """Sums to idle_ns."""
+
+
+@dataclass(frozen=True)
+class CaptureSummary:
+    """What was recorded, and what spoils it."""
+
+    report: str
+    """File name without folders."""
+    program: str
+    nsys_version: str
+    schema_version: str
+    driver_version: str
+    graph_granularity: str
+    environment: Mapping[str, str]
+    """Only CUDA_* and NCCL_* variables that change how a program runs."""
+    problems: tuple[str, ...]
+    messages: tuple[str, ...]
+    """Warnings of nsys itself."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything to show."""
+
+    tool_version: str
+    capture: CaptureSummary
+    verdict: Verdict
+    devices: tuple[DeviceReport, ...]
+    findings: tuple[Finding, ...] = ()
+    """In rank order, costliest first."""
+    measurements: Measurements | None = field(default=None, repr=False, compare=False)
+    """The full tables behind it; None for a report read back from JSON."""

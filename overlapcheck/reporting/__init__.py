@@ -1,0 +1,1 @@
+"""`Measurements` + `Verdict` + `Findings` → `Report`: choosing the rows worth showing."""

@@ -1,0 +1,204 @@
+"""Assembles the report."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import numpy as np
+
+from overlapcheck._version import __version__
+from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.finding import Finding
+from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.report import (
+    BlockingSummary,
+    CaptureSummary,
+    CopySummary,
+    DeviceReport,
+    GapSummary,
+    MigrationSummary,
+    Report,
+    Spread,
+    StepSummary,
+    StreamSummary,
+    WindowSummary,
+)
+from overlapcheck.reporting.picture import draw
+from overlapcheck.trace import Trace
+from overlapcheck.verdict import Verdict
+
+WORST_ROWS = 20
+"""Rows of each list that a report keeps."""
+
+
+def build_report(
+    source: PurePath,
+    trace: Trace,
+    measured: Measurements,
+    verdict: Verdict,
+    findings: tuple[Finding, ...] = (),
+) -> Report:
+    """The report of one analysed trace.
+
+    Args:
+        source: the analysed file; only its name is kept.
+        trace: for names.
+        measured: the numbers.
+        verdict: the judgement.
+        findings: ranked causes.
+    """
+    return Report(
+        tool_version=__version__,
+        capture=_capture(source, trace, measured),
+        verdict=verdict,
+        devices=tuple(_device(trace, device) for device in measured.devices),
+        findings=findings,
+        measurements=measured,
+    )
+
+
+def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:
+    info = trace.info
+    return CaptureSummary(
+        report=source.name,
+        program=info.program,
+        nsys_version=info.nsys_version,
+        schema_version=info.schema_version,
+        driver_version=info.driver_version,
+        graph_granularity=info.graph_granularity.value,
+        environment=dict(sorted(info.environment.items())),
+        problems=tuple(problem.what for problem in measured.problems),
+        messages=tuple(
+            dict.fromkeys(" ".join(message.text.split()) for message in info.diagnostics)
+        ),
+    )
+
+
+def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
+    window = device.window
+    name = PurePath(device.process_name).name or "process"
+    return DeviceReport(
+        pid=device.key.pid,
+        process=f"{name} ({device.key.pid & 0xFFFFFF})",
+        device=device.key.device_id,
+        name=device.gpu_name,
+        window=WindowSummary(
+            window.start_ns,
+            window.end_ns,
+            window.source.value,
+            window.why,
+            window.step_family,
+            window.steps,
+            window.skipped,
+        ),
+        window_ns=window.length_ns,
+        compute_ns=device.compute_ns,
+        opaque_ns=device.opaque.total_ns,
+        idle_ns=device.idle_ns,
+        communication_ns=device.communication.total_ns,
+        communication_hidden_ns=device.communication_hidden_ns,
+        bound_ns=device.bound_ns,
+        recoverable=device.recoverable,
+        copies=_copies(device),
+        migrations=MigrationSummary(
+            device.migrations.count, device.migrations.bytes, device.migrations.busy.total_ns
+        ),
+        streams=_streams(device),
+        streams_total=len(device.streams),
+        gaps=_gaps(trace, device),
+        gaps_total=len(device.gaps),
+        blocking=_blocking(trace, device),
+        blocking_total=len(device.blocking),
+        steps=_steps(device.steps),
+        picture=draw(trace, device),
+    )
+
+
+def _copies(device: DeviceMeasurements) -> dict[str, CopySummary]:
+    return {
+        direction.value: CopySummary(
+            count=copies.count,
+            bytes=copies.bytes,
+            copy_ns=copies.copy_ns,
+            hidden_ns=copies.hidden_ns,
+            exposed_ns=copies.exposed_ns,
+            pageable_count=copies.pageable_count,
+            overlap=copies.overlap,
+            ceiling=copies.ceiling,
+        )
+        for direction, copies in device.copies.items()
+    }
+
+
+def _streams(device: DeviceMeasurements) -> tuple[StreamSummary, ...]:
+    return tuple(
+        StreamSummary(
+            context_id=stream.context_id,
+            stream_id=stream.stream_id,
+            role=stream.role.value,
+            kind=stream.kind,
+            priority=stream.priority,
+            kernels=stream.kernels,
+            busy_ns=stream.busy.total_ns,
+            compute_ns=stream.compute.total_ns,
+            communication_ns=stream.communication.total_ns,
+            copy_ns={d.value: busy.total_ns for d, busy in stream.copies.items()},
+        )
+        for stream in device.streams[:WORST_ROWS]
+    )
+
+
+def _gaps(trace: Trace, device: DeviceMeasurements) -> tuple[GapSummary, ...]:
+    # The device's own gaps first; those of its streams are for the tables.
+    whole = np.flatnonzero(device.gaps.stream_id == ABSENT)[:WORST_ROWS]
+    gaps = device.gaps.rows(whole)
+    return tuple(
+        GapSummary(
+            start_ns=int(gaps.start_ns[i]),
+            end_ns=int(gaps.end_ns[i]),
+            stream_id=None,
+            before=trace.strings.text(int(gaps.before_name_id[i])),
+            after=trace.strings.text(int(gaps.after_name_id[i])),
+            copy_ns=int(gaps.copy_ns[i]),
+        )
+        for i in range(len(gaps))
+    )
+
+
+def _blocking(trace: Trace, device: DeviceMeasurements) -> tuple[BlockingSummary, ...]:
+    calls = device.blocking.rows(slice(0, WORST_ROWS))
+    return tuple(
+        BlockingSummary(
+            api=trace.strings.text(int(calls.name_id[i])),
+            thread=trace.thread_names.get((device.key.pid, int(calls.tid[i])), ""),
+            tid=int(calls.tid[i]),
+            count=int(calls.count[i]),
+            total_ns=int(calls.total_ns[i]),
+            idle_ns=int(calls.idle_ns[i]),
+            longest_ns=int(calls.longest_ns[i]),
+            longest_start_ns=int(calls.longest_start_ns[i]),
+        )
+        for i in range(len(calls))
+    )
+
+
+def _steps(steps: StepTimes) -> StepSummary | None:
+    if len(steps) == 0:
+        return None
+    return StepSummary(
+        count=len(steps),
+        step=_spread(steps, steps.step_ns),
+        compute=_spread(steps, steps.compute_ns),
+        idle=_spread(steps, steps.idle_ns),
+        exposed_copy=_spread(steps, steps.copy_ns - steps.hidden_ns),
+    )
+
+
+def _spread(steps: StepTimes, values: Ints) -> Spread:
+    worst = int(np.argmax(values))
+    return Spread(
+        median_ns=float(np.median(values)),
+        p95_ns=float(np.percentile(values, 95)),
+        worst_ns=int(values[worst]),
+        worst_step=int(steps.number[worst]),
+    )

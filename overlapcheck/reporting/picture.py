@@ -1,0 +1,122 @@
+"""A few steps of a device at the resolution of a terminal.
+
+Each cell holds the share of its time in which the row was busy, so short operations do not vanish
+and long gaps stay white.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.intervals import Intervals
+from overlapcheck.measurements import (
+    CopyOverlap,
+    DeviceMeasurements,
+    Direction,
+    StreamRole,
+    StreamTimeline,
+)
+from overlapcheck.quantities import bandwidth, percent
+from overlapcheck.report import Picture, PictureRow
+from overlapcheck.trace import ApiCalls, Trace, rows_or_none
+
+COLUMNS = 48
+DRAWN_STEPS = 3
+MAX_STREAM_ROWS = 8
+
+
+def draw(trace: Trace, device: DeviceMeasurements) -> Picture:
+    """The typical steps of a device: streams by role, and the thread that was held longest."""
+    start, end, first_step = _range(device)
+    edges = np.linspace(start, end, COLUMNS + 1).astype(np.int64)
+    rows = []
+    for stream in _drawn_streams(device):
+        rows += _stream_rows(stream, device, edges)
+    rows += _host_row(trace, device, edges)
+    return Picture(start, end, tuple(rows), _ticks(device, start, end, first_step))
+
+
+def _range(device: DeviceMeasurements) -> tuple[int, int, int]:
+    """The steps around the one of median length; all of the window where there are no steps."""
+    steps = device.steps
+    if len(steps) < DRAWN_STEPS:
+        return device.window.start_ns, device.window.end_ns, 0
+    # The first and last steps begin and end the window: prefer steps with whole neighbours.
+    length = steps.step_ns[:-1]
+    typical = int(np.argsort(length, kind="stable")[length.size // 2])
+    first = min(max(typical - 1, 0), len(steps) - DRAWN_STEPS)
+    return int(steps.start_ns[first]), int(steps.end_ns[first + DRAWN_STEPS - 1]), first
+
+
+def _drawn_streams(device: DeviceMeasurements) -> list[StreamTimeline]:
+    order = list(StreamRole)
+    chosen = [s for s in device.streams if s.role is not StreamRole.MEMSET][:MAX_STREAM_ROWS]
+    return sorted(chosen, key=lambda stream: (order.index(stream.role), stream.stream_id))
+
+
+def _stream_rows(
+    stream: StreamTimeline, device: DeviceMeasurements, edges: np.ndarray
+) -> list[PictureRow]:
+    label = f"s{stream.stream_id}"
+    window_ns = max(device.window.length_ns, 1)
+    rows = []
+    for role, busy in (
+        (StreamRole.COMPUTE, stream.compute),
+        (StreamRole.COMMUNICATION, stream.communication),
+    ):
+        if busy:
+            note = f"busy {percent(busy.total_ns / window_ns)}"
+            rows.append(PictureRow(label, role.value, "", _cells(busy, edges), note))
+    for direction, busy in stream.copies.items():
+        # Copies within the device are work of the compute stream, a row only where they are long.
+        if direction is Direction.D2D and busy.total_ns < window_ns // 20:
+            continue
+        note = _copy_note(device.copies[direction])
+        rows.append(
+            PictureRow(label, StreamRole.COPY.value, direction.value, _cells(busy, edges), note)
+        )
+    return rows
+
+
+def _copy_note(copies: CopyOverlap) -> str:
+    share = copies.pageable_share
+    memory = " pageable" if share > 0.5 else " pinned" if copies.pinned else ""
+    return bandwidth(copies.bytes, copies.copy_ns) + memory
+
+
+def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
+    """Time that the longest-held thread spent inside the call that held it most."""
+    if len(device.blocking) == 0:
+        return []
+    worst = int(np.argmax(device.blocking.total_ns))
+    tid, name_id = int(device.blocking.tid[worst]), int(device.blocking.name_id[worst])
+    calls = rows_or_none(trace.api_calls, ApiCalls)
+    mine = (calls.pid == device.key.pid) & (calls.tid == tid) & (calls.name_id == name_id)
+    held = Intervals.of(calls.start_ns[mine], calls.end_ns[mine])
+    thread = trace.thread_names.get((device.key.pid, tid), "") or str(tid)
+    share = int(device.blocking.total_ns[worst]) / max(device.window.length_ns, 1)
+    api = trace.strings.text(name_id)
+    return [PictureRow(thread, "host", api, _cells(held, edges), f"held {percent(share)}")]
+
+
+def _cells(busy: Intervals, edges: np.ndarray) -> tuple[float, ...]:
+    length = np.maximum(np.diff(edges), 1)
+    share = busy.overlap_with(edges[:-1], edges[1:]) / length
+    return tuple(round(float(value), 3) for value in share)
+
+
+def _ticks(
+    device: DeviceMeasurements, start: int, end: int, first: int
+) -> tuple[tuple[int, str], ...]:
+    steps = device.steps
+    if len(steps) < DRAWN_STEPS:
+        return ()
+    noun = (device.window.step_family or "step #").replace("#", "{}", 1)
+    noun = noun if "{}" in noun and "#" not in noun else "step {}"
+    return tuple(
+        (
+            int((int(steps.start_ns[i]) - start) * COLUMNS // max(end - start, 1)),
+            noun.format(int(steps.number[i])),
+        )
+        for i in range(first, first + DRAWN_STEPS)
+    )

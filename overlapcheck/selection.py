@@ -1,0 +1,33 @@
+"""What part of a report is measured, and what counts as communication."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+COMMUNICATION = (
+    r"nccl|nvshmem|all_?reduce|allgather|all_gather|reduce_?scatter|cross_device_reduce"
+    r"|alltoall|all_to_all"
+)
+"""Short names of kernels that move data between devices."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Choices that change what is measured, never how it is judged."""
+
+    steps: str | None = None
+    """NVTX range family ("my step #") or regular expression; None finds step-like names."""
+    skip: int | None = None
+    """Leading steps to leave out; None leaves out warm-up, 0 keeps all."""
+    window_ns: tuple[int, int] | None = None
+    """Fixed window, trace time; overrides steps."""
+    device: int | None = None
+    """Only this device number; None measures all."""
+    communication: tuple[str, ...] = ()
+    """Further regular expressions for communication kernels."""
+
+    def is_communication(self, kernel_name: str) -> bool:
+        """Whether a kernel of this short name is communication."""
+        patterns = (COMMUNICATION, *self.communication)
+        return any(re.search(pattern, kernel_name, re.IGNORECASE) for pattern in patterns)

@@ -1,0 +1,398 @@
+"""What one Nsight Systems report recorded, in our words: version-free, nanoseconds, read-only.
+
+All times share one origin (the start of collection, or whatever the exporter shifted it to).
+Process ids are `globalPid >> 24`: the operating system's pid with nsys's VM and hardware bits kept,
+so that processes of different machines in one report stay apart. Correlation, context and stream
+ids are unique only within a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask
+
+
+class CopyKind(IntEnum):
+    """Direction of a copy, numbered as nsys does."""
+
+    UNKNOWN = 0
+    HOST_TO_DEVICE = 1
+    DEVICE_TO_HOST = 2
+    DEVICE_TO_DEVICE = 8
+    HOST_TO_HOST = 9
+    PEER_TO_PEER = 10
+    UNIFIED_HOST_TO_DEVICE = 11
+    UNIFIED_DEVICE_TO_HOST = 12
+    UNIFIED_DEVICE_TO_DEVICE = 13
+
+
+UNIFIED_KINDS = (
+    CopyKind.UNIFIED_HOST_TO_DEVICE,
+    CopyKind.UNIFIED_DEVICE_TO_HOST,
+    CopyKind.UNIFIED_DEVICE_TO_DEVICE,
+)
+"""Migrations of unified memory: work of the driver, not copies of the program."""
+
+
+class MemoryKind(IntEnum):
+    """Where a copy's source or destination lies, numbered as nsys does (not as CUPTI does)."""
+
+    PAGEABLE = 0
+    PINNED = 1
+    DEVICE = 2
+    ARRAY = 3
+    MANAGED = 4
+    DEVICE_STATIC = 5
+    MANAGED_STATIC = 6
+    UNKNOWN = 7
+
+
+class StreamKind(IntEnum):
+    """How a stream relates to the legacy null stream."""
+
+    UNKNOWN = 0
+    BLOCKING = 1
+    NON_BLOCKING = 2
+    NULL = 3
+
+
+class StreamKey(NamedTuple):
+    """Identity of a stream within one process and device."""
+
+    context_id: int
+    stream_id: int
+
+
+class DeviceKey(NamedTuple):
+    """What every number belongs to: one device as one process used it."""
+
+    pid: int
+    device_id: int
+
+
+@dataclass(frozen=True)
+class Kernels(Columns):
+    """Kernels and graph-launch blocks, sorted by (start_ns, end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    device_id: Ints
+    context_id: Ints
+    stream_id: Ints
+    correlation_id: Ints
+    """The launch call's; ABSENT where not recorded."""
+    name_id: Ints
+    """Short name; ABSENT for graph blocks."""
+    grid_count: Ints
+    """Thread blocks, gridX * gridY * gridZ."""
+    block_count: Ints
+    """Threads per block, blockX * blockY * blockZ."""
+    graph_node_id: Ints
+    """ABSENT unless recorded at node granularity."""
+    opaque: Bools
+    """A whole graph launch recorded as one block: its content is unknown."""
+
+
+@dataclass(frozen=True)
+class Copies(Columns):
+    """Memory copies on the device, sorted by (start_ns, end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    device_id: Ints
+    context_id: Ints
+    stream_id: Ints
+    correlation_id: Ints
+    bytes: Ints
+    kind: Ints
+    """CopyKind."""
+    source: Ints
+    """MemoryKind."""
+    destination: Ints
+    """MemoryKind."""
+    source_device_id: Ints
+    """Peer copies: the other device; ABSENT where not recorded."""
+    destination_device_id: Ints
+    graph_node_id: Ints
+
+    @property
+    def pageable(self) -> Mask:
+        """Copies whose host side is pageable memory."""
+        to_device = self.kind == CopyKind.HOST_TO_DEVICE
+        to_host = self.kind == CopyKind.DEVICE_TO_HOST
+        mask: Mask = (to_device & (self.source == MemoryKind.PAGEABLE)) | (
+            to_host & (self.destination == MemoryKind.PAGEABLE)
+        )
+        return mask
+
+    @property
+    def pinned(self) -> Mask:
+        """Copies whose host side is pinned memory."""
+        to_device = self.kind == CopyKind.HOST_TO_DEVICE
+        to_host = self.kind == CopyKind.DEVICE_TO_HOST
+        mask: Mask = (to_device & (self.source == MemoryKind.PINNED)) | (
+            to_host & (self.destination == MemoryKind.PINNED)
+        )
+        return mask
+
+
+@dataclass(frozen=True)
+class Memsets(Columns):
+    """Memory sets on the device, sorted by (start_ns, end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    device_id: Ints
+    context_id: Ints
+    stream_id: Ints
+    correlation_id: Ints
+    bytes: Ints
+    graph_node_id: Ints
+
+
+@dataclass(frozen=True)
+class ApiCalls(Columns):
+    """CUDA runtime and driver calls, sorted by (start_ns, -end_ns): outer calls come first."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    correlation_id: Ints
+    name_id: Ints
+    """Name without ABI suffix: cudaMemcpyAsync, not cudaMemcpyAsync_v3020."""
+    succeeded: Bools
+    callchain_id: Ints
+    """ABSENT without a backtrace."""
+
+
+@dataclass(frozen=True)
+class Syncs(Columns):
+    """Ids of stream and event synchronisations; the times are those of the host call."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    context_id: Ints
+    stream_id: Ints
+    """Of a wait-event call, the stream that waits; ABSENT where not applicable."""
+    correlation_id: Ints
+    event_id: Ints
+    event_sync_id: Ints
+    """Pairs a wait with its record; ABSENT where none or not exported; 0 = never recorded."""
+
+
+@dataclass(frozen=True)
+class EventRecords(Columns):
+    """cudaEventRecord calls, one row each, sorted by correlation id."""
+
+    pid: Ints
+    device_id: Ints
+    context_id: Ints
+    stream_id: Ints
+    correlation_id: Ints
+    event_id: Ints
+    event_sync_id: Ints
+
+
+@dataclass(frozen=True)
+class Ranges(Columns):
+    """Closed NVTX ranges (push/pop and start/end), sorted by (start_ns, -end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    name_id: Ints
+
+
+@dataclass(frozen=True)
+class OsCalls(Columns):
+    """Operating-system calls of traced threads, sorted by (start_ns, -end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    name_id: Ints
+
+
+@dataclass(frozen=True)
+class Overheads(Columns):
+    """Time spent by the profiler itself on the program's threads."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    name_id: Ints
+
+
+@dataclass(frozen=True)
+class Streams(Columns):
+    """Streams that the export describes."""
+
+    pid: Ints
+    context_id: Ints
+    stream_id: Ints
+    priority: Ints
+    kind: Ints
+    """StreamKind."""
+
+
+@dataclass(frozen=True)
+class Contexts(Columns):
+    """Null stream of each context, where the export names it."""
+
+    pid: Ints
+    device_id: Ints
+    context_id: Ints
+    null_stream_id: Ints
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A table that cannot be had from this report, which is not the same as an empty one."""
+
+    table: str
+    """What it would hold: "kernels", "os calls" ..."""
+    why: str
+    capture_with: str
+    """The nsys option that would record it."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A device as nsys lists it."""
+
+    device_id: int
+    name: str
+    copy_engines: int | None
+
+
+class Severity(IntEnum):
+    """Severity of a diagnostic message of nsys."""
+
+    INFORMATION = 1
+    WARNING = 2
+    ERROR = 3
+    VERBOSE = 4
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A message that nsys stored in the report."""
+
+    severity: int
+    text: str
+    pid: int
+    """ABSENT where it concerns no process."""
+
+
+class GraphGranularity(StrEnum):
+    """How CUDA graph launches were recorded."""
+
+    GRAPH = "graph"
+    NODE = "node"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class CaptureInfo:
+    """Facts about the recording, free of environment, user and host name."""
+
+    nsys_version: str
+    """Product version of the exporter; "" before 2022."""
+    schema_version: str
+    program: str
+    """The profiled command with its arguments; "" where not recorded."""
+    traced: frozenset[str]
+    """Kinds that were asked for, as nsys names them (Cuda, NvtxEvents, OSRuntime)."""
+    graph_granularity: GraphGranularity
+    driver_version: str
+    environment: Mapping[str, str]
+    """Only CUDA_* and NCCL_* variables that change how a program runs."""
+    diagnostics: tuple[Diagnostic, ...]
+    dropped_untimed: int
+    """GPU rows without timestamps, left out."""
+
+
+@dataclass(frozen=True)
+class Strings:
+    """Texts by id."""
+
+    texts: Mapping[int, str]
+
+    def text(self, string_id: int) -> str:
+        """The text, or "" for ABSENT and unknown ids."""
+        return self.texts.get(string_id, "")
+
+    def matching(self, ids: Ints, predicate: Callable[[str], bool]) -> Mask:
+        """Rows whose text fulfils the predicate, which is asked once per distinct id."""
+        distinct = np.unique(ids)
+        chosen = [i for i in distinct.tolist() if predicate(self.text(i))]
+        return np.isin(ids, np.array(chosen, dtype=np.int64))
+
+
+Table = TypeVar("Table", bound=Columns)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One report. A table that was not recorded is `Missing`; one without rows is a table."""
+
+    info: CaptureInfo
+    strings: Strings
+    gpus: tuple[Gpu, ...]
+    gpu_of: Mapping[DeviceKey, int]
+    """nsys's GPU number for each process's device number, where the export maps them."""
+    process_names: Mapping[int, str]
+    thread_names: Mapping[tuple[int, int], str]
+    kernels: Kernels | Missing
+    copies: Copies | Missing
+    memsets: Memsets | Missing
+    api_calls: ApiCalls | Missing
+    syncs: Syncs | Missing
+    event_records: EventRecords | Missing
+    ranges: Ranges | Missing
+    os_calls: OsCalls | Missing
+    overheads: Overheads | Missing
+    streams: Streams | Missing
+    contexts: Contexts | Missing
+
+    def gpu_name(self, key: DeviceKey) -> str:
+        """Product name of a process's device, or ""."""
+        number = self.gpu_of.get(key, key.device_id)
+        return next((gpu.name for gpu in self.gpus if gpu.device_id == number), "")
+
+    def copy_engines(self, key: DeviceKey) -> int | None:
+        """Number of asynchronous copy engines of a process's device, where known."""
+        number = self.gpu_of.get(key, key.device_id)
+        return next((gpu.copy_engines for gpu in self.gpus if gpu.device_id == number), None)
+
+
+def rows_or_none(table: Table | Missing, kind: type[Table]) -> Table:
+    """The table, or one without rows where it is missing.
+
+    For passes that may treat both alike; what must not is a check of the capture.
+    """
+    return kind.none() if isinstance(table, Missing) else table
+
+
+def pids_of(tables: Iterable[Columns | Missing]) -> list[int]:
+    """Distinct process ids over tables that have a `pid` column, ascending."""
+    found: set[int] = set()
+    for table in tables:
+        if not isinstance(table, Missing):
+            found.update(np.unique(getattr(table, "pid")).tolist())  # noqa: B009
+    found.discard(ABSENT)
+    return sorted(found)
