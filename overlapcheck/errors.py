@@ -63,6 +63,10 @@ class ExportFailed(OverlapcheckError):
     """The report could not be turned into SQLite."""
 
 
+class Interrupted(OverlapcheckError):
+    """A signal stopped us before there was a result; nothing half-made is left."""
+
+
 # ---- reading the input
 
 

@@ -9,6 +9,10 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.trace import DeviceKey
 
 
+MATERIAL_SHARE = 0.02
+"""Below this share of the window nothing is called a cause of failure."""
+
+
 class Confidence(StrEnum):
     """How sure the attribution is."""
 
@@ -35,7 +39,7 @@ class Finding:
     title: str
     device: DeviceKey
     blamed: Intervals
-    """Idle time given to this cause."""
+    """Time given to this cause: idle time, or what a slowed kernel took longer."""
     share: float
     """blamed / window, in [0, 1]."""
     per_step_ns: float | None

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from overlapcheck.columns import Columns, Ints
+from overlapcheck.columns import Bools, Columns, Ints
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import DeviceKey
+from overlapcheck.ledger import IdleLedger
+from overlapcheck.trace import DeviceKey, Strings
 
 
 class Direction(StrEnum):
@@ -197,6 +198,24 @@ class StepTimes(Columns):
 
 
 @dataclass(frozen=True)
+class Contention(Columns):
+    """Kernels that run longer under a copy or collective than alone; costliest first."""
+
+    name_id: Ints
+    grid_count: Ints
+    alone_count: Ints
+    alone_ns: Ints
+    """Median length alone."""
+    shared_count: Ints
+    shared_ns: Ints
+    """Median length under a transfer."""
+    extra_ns: Ints
+    """Time that the shared ones took longer, added up."""
+    with_collective: Bools
+    """Whether collectives, rather than copies, cover most of the shared ones."""
+
+
+@dataclass(frozen=True)
 class UnifiedMigrations:
     """Unified-memory migrations in the window: listed apart, never counted as copies."""
 
@@ -224,6 +243,8 @@ class DeviceMeasurements:
     gaps: ComputeGaps
     blocking: BlockingCalls
     steps: StepTimes
+    ledger: IdleLedger
+    contention: Contention
 
     @property
     def idle(self) -> Intervals:
@@ -290,6 +311,27 @@ class CaptureProblem:
     """The command or option that would settle it."""
 
 
+class Framework(StrEnum):
+    """Whose words advice should use."""
+
+    PYTORCH = "pytorch"
+    CUPY = "cupy"
+    CUDA = "cuda"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Texts for ids in the tables."""
+
+    strings: Strings
+    threads: Mapping[tuple[int, int], str]
+    """Thread name by (pid, tid)."""
+
+    def thread(self, pid: int, tid: int) -> str:
+        """Name of a thread, or its number."""
+        return self.threads.get((pid, tid), "") or f"thread {tid}"
+
+
 @dataclass(frozen=True)
 class Measurements:
     """Everything measured of one report."""
@@ -298,3 +340,7 @@ class Measurements:
     """By (pid, device), ascending."""
     problems: tuple[CaptureProblem, ...]
     """Empty when GPU rows are complete for the calls that launched them."""
+    names: Names
+    framework: Framework
+    environment: Mapping[str, str]
+    """CUDA_* and NCCL_* variables of the program, where recorded."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from overlapcheck.capture.export import export_sqlite
+from overlapcheck.causes._ranking import findings
 from overlapcheck.checks.judge import judge
 from overlapcheck.ingest import read as ingest
 from overlapcheck.ingest.identify import InputKind, identify
@@ -64,7 +65,7 @@ def analyze(
     nsys: Path | None = None,
     progress: Progress = silent,
 ) -> Report:
-    """Read, measure, judge.
+    """Read, measure, explain, judge.
 
     Args:
         path: a report or its export, see `read_trace`.
@@ -79,5 +80,6 @@ def analyze(
     trace = read_trace(path, nsys=nsys, progress=progress)
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, selection)
-    verdict = judge(measured, policy or Policy())
-    return build_report(Path(path), trace, measured, verdict)
+    found = findings(measured)
+    verdict = judge(measured, policy or Policy(), found)
+    return build_report(Path(path), trace, measured, verdict, found)

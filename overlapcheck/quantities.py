@@ -20,17 +20,22 @@ def milliseconds(ns: float) -> str:
     return f"{ns / 1e6:.1f}"
 
 
-def percent(ratio: float | None) -> str:
+def seconds(ns: float) -> str:
+    """A place in the trace, exact to the microsecond, as `--window` takes it: 16.930729 s."""
+    return f"{ns / 1e9:.6f} s"
+
+
+def percent(ratio: float | None, digits: int = 1) -> str:
     """A share of one: 78.8 %; "-" for None.
 
     Never rounds to a value that the number has not reached: 0.99996 is 99.9 %, not 100.0 %.
     """
     if ratio is None:
         return "-"
-    rounded = round(ratio * 100, 1)
+    rounded = round(ratio * 100, digits)
     if rounded >= 100 > ratio * 100:
-        rounded = 99.9
-    return f"{rounded:.1f} %"
+        rounded = 100 - 10.0**-digits
+    return f"{rounded:.{digits}f} %"
 
 
 def size(count: float) -> str:

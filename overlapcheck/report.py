@@ -183,7 +183,9 @@ class DeviceReport:
     steps: StepSummary | None
     picture: Picture
     ledger: tuple[LedgerEntry, ...] = ()
-    """Sums to idle_ns."""
+    """Sums to idle_ns; costliest first."""
+    conclusion: str = ""
+    """Where there is nothing to gain: that, and why."""
 
 
 @dataclass(frozen=True)

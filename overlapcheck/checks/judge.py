@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from overlapcheck.checks import capture, overlap, shares
+from overlapcheck.checks import capture, named_causes, overlap, shares
+from overlapcheck.finding import Finding
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.verdict import Check, Outcome, Policy, Verdict
 
 
-def judge(measured: Measurements, policy: Policy) -> Verdict:
+def judge(
+    measured: Measurements, policy: Policy, findings: tuple[Finding, ...] = ()
+) -> Verdict:
     """Judge every device.
+
+    Findings matter only where the policy names causes.
 
     Opaque graph launches count as compute, the most favourable reading: what fails even so is a
     FAIL, what passes only so is INCONCLUSIVE. On an incomplete recording nothing else is judged:
@@ -20,7 +25,7 @@ def judge(measured: Measurements, policy: Policy) -> Verdict:
     for device in measured.devices:
         captured = capture.check_device(measured, device)
         incomplete = bool(capture.problems_of(measured, device.key))
-        others = _other_checks(device, policy)
+        others = _other_checks(device, policy, findings)
         checks.append(captured)
         checks += [_not_judged(check) for check in others] if incomplete else others
     if not measured.devices:
@@ -28,13 +33,16 @@ def judge(measured: Measurements, policy: Policy) -> Verdict:
     return Verdict(tuple(checks))
 
 
-def _other_checks(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+def _other_checks(
+    device: DeviceMeasurements, policy: Policy, findings: tuple[Finding, ...]
+) -> list[Check]:
     return [
         *overlap.check_overlap(device, policy),
         shares.check_recoverable(device, policy),
         *shares.check_idle(device, policy),
         *shares.check_exposed_communication(device, policy),
         *shares.check_copies(device, policy),
+        *named_causes.check_causes(device, policy, findings),
     ]
 
 

@@ -63,6 +63,11 @@ _OPTIONS = (
     ),
     click.option("--require-copies", is_flag=True, help="Fail where there are no copies to judge."),
     click.option(
+        "--fail-on",
+        metavar="CAUSE,...",
+        help="Fail where one of these causes costs 2 % or more; see explain.",
+    ),
+    click.option(
         "--steps",
         metavar="PATTERN",
         help="NVTX ranges that are the steps: 'my step #' or a regular expression.",
@@ -109,7 +114,7 @@ def judging_options(command: Command) -> Command:
     @wraps(command)
     def with_judging(**options: Any) -> Any:
         names = (
-            "min_overlap max_recoverable max_idle max_exposed_comm no_ceiling require_copies "
+            "min_overlap max_recoverable max_idle max_exposed_comm no_ceiling require_copies fail_on "
             "steps skip window device comm_pattern format_ outputs"
         ).split()
         judging = _judging(**{name: options.pop(name) for name in names})
@@ -136,6 +141,7 @@ def _judging(**o: Any) -> Judging:
         max_idle=_share(o["max_idle"]),
         max_exposed_communication=_share(o["max_exposed_comm"]),
         require_copies=o["require_copies"],
+        fail_on=_causes(o["fail_on"] or ""),
     )
     selection = Selection(
         steps=_pattern("--steps", o["steps"]) if o["steps"] is not None else None,
@@ -145,6 +151,14 @@ def _judging(**o: Any) -> Judging:
         communication=tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"]),
     )
     return Judging(policy, selection, _format(o["format_"]), _outputs(o["outputs"]))
+
+
+def _causes(text: str) -> frozenset[str]:
+    from overlapcheck.causes import check_known
+
+    named = frozenset(part.strip() for part in text.split(",") if part.strip())
+    check_known(named)
+    return named
 
 
 def _share(percent: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 
 from overlapcheck.errors import ExitCode, OutputUnwritable
 from overlapcheck.renderers import renderer_for_file, renderers
+from overlapcheck.renderers.terminal import TerminalRenderer
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
@@ -26,10 +28,18 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
     Raises:
         OutputUnwritable: after stdout has the report, so nothing is lost.
     """
-    click.echo(renderers()[judging.format].render(report), nl=False)
+    chosen = renderers()[judging.format]
+    if isinstance(chosen, TerminalRenderer) and _wants_color():
+        chosen = TerminalRenderer(color=True)
+    click.echo(chosen.render(report), nl=False)
     for path in judging.outputs:
         _write(path, renderer_for_file(path.name).render(report))
     return report.verdict.exit_code
+
+
+def _wants_color() -> bool:
+    """A terminal that has not asked for plain text (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from overlapcheck.columns import Mask
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import DeviceMeasurements, Measurements, Window
+from overlapcheck.measurements import (
+    JUDGED_DIRECTIONS,
+    DeviceMeasurements,
+    Measurements,
+    Names,
+    Window,
+)
 from overlapcheck.passes.blocking_calls import blocking_calls
 from overlapcheck.passes.completeness import capture_problems, nothing_recorded
 from overlapcheck.passes.compute_gaps import compute_gaps
+from overlapcheck.passes.contention import contention
 from overlapcheck.passes.copy_overlap import copy_overlaps, unified_migrations
+from overlapcheck.passes.device_ledger import DeviceTables, device_ledger
+from overlapcheck.passes.framework import framework
 from overlapcheck.passes.process import (
     CallIndex,
     ProcessTables,
@@ -25,7 +36,7 @@ from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
 from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import DeviceKey, Kernels, Trace, pids_of
+from overlapcheck.trace import DeviceKey, Kernels, Trace, pids_of, rows_or_none
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
@@ -55,7 +66,13 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         )
     if not processes:
         problems.append(nothing_recorded(trace))
-    return Measurements(tuple(devices), tuple(problems))
+    return Measurements(
+        devices=tuple(devices),
+        problems=tuple(problems),
+        names=Names(trace.strings, trace.thread_names),
+        framework=framework(trace),
+        environment=trace.info.environment,
+    )
 
 
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
@@ -82,15 +99,16 @@ def _measure_device(
     steps = choose_window(process, kernels, launch_ns, trace.strings, selection)
     window = steps.window
 
-    communication = trace.strings.matching(kernels.name_id, selection.is_communication)
-    compute = _union(kernels, ~communication, window)
+    key = DeviceKey(process.pid, device_id)
+    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
+    compute = _union(kernels, ~is_comm, window)
+    communication = _union(kernels, is_comm, window)
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
-    streams = stream_timelines(process, kernels, communication, copies, memsets, window)
-    copy_busy = Intervals.empty()
-    for overlap in overlaps.values():
-        copy_busy |= overlap.copy
-    key = DeviceKey(process.pid, device_id)
+    migrations = unified_migrations(copies, window)
+    streams = stream_timelines(process, kernels, is_comm, copies, memsets, window)
+    all_copies = _all(overlap.copy for overlap in overlaps.values())
+    link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
     return DeviceMeasurements(
         key=key,
         gpu_name=trace.gpu_name(key),
@@ -98,14 +116,49 @@ def _measure_device(
         window=window,
         compute=compute,
         opaque=_union(kernels, kernels.opaque, window),
-        communication=_union(kernels, communication, window),
+        communication=communication,
         copies=overlaps,
-        migrations=unified_migrations(copies, window),
+        migrations=migrations,
         streams=streams,
-        gaps=compute_gaps(kernels, communication, idle, streams, copy_busy, window),
+        gaps=compute_gaps(kernels, is_comm, idle, streams, all_copies, window),
         blocking=blocking_calls(process.calls, idle, window),
         steps=step_times(kernels, steps, compute, overlaps),
+        ledger=device_ledger(
+            process,
+            DeviceTables(kernels, is_comm, copies, memsets),
+            steps,
+            idle,
+            overlaps,
+            migrations.busy,
+            _kernels_of_others(trace, key),
+            trace.strings,
+            trace.info.environment,
+        ),
+        contention=contention(kernels, is_comm, link, communication, window),
     )
+
+
+def _all(parts: Iterable[Intervals]) -> Intervals:
+    union = Intervals.empty()
+    for part in parts:
+        union |= part
+    return union
+
+
+def _kernels_of_others(trace: Trace, key: DeviceKey) -> Intervals:
+    """When other processes compute on the same GPU; device numbers are each process's own."""
+    kernels = rows_or_none(trace.kernels, Kernels)
+    others = kernels.pid != key.pid
+    if not others.any():
+        return Intervals.empty()
+    gpu = trace.gpu_of.get(key, key.device_id)
+    same = np.zeros(len(kernels), dtype=bool)
+    for pid, device_id in np.unique(
+        np.stack((kernels.pid[others], kernels.device_id[others]), axis=1), axis=0
+    ).tolist():
+        if trace.gpu_of.get(DeviceKey(pid, device_id), device_id) == gpu:
+            same |= (kernels.pid == pid) & (kernels.device_id == device_id)
+    return Intervals.of(kernels.start_ns[same], kernels.end_ns[same])
 
 
 def _union(kernels: Kernels, mask: Mask, window: Window) -> Intervals:

@@ -9,6 +9,7 @@ import numpy as np
 from overlapcheck._version import __version__
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.finding import Finding
+from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
 from overlapcheck.report import (
     BlockingSummary,
@@ -16,6 +17,7 @@ from overlapcheck.report import (
     CopySummary,
     DeviceReport,
     GapSummary,
+    LedgerEntry,
     MigrationSummary,
     Report,
     Spread,
@@ -23,6 +25,7 @@ from overlapcheck.report import (
     StreamSummary,
     WindowSummary,
 )
+from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Verdict
@@ -111,7 +114,18 @@ def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
         blocking_total=len(device.blocking),
         steps=_steps(device.steps),
         picture=draw(trace, device),
+        ledger=_ledger(device.ledger),
+        conclusion=conclusion(device),
     )
+
+
+def _ledger(ledger: IdleLedger) -> tuple[LedgerEntry, ...]:
+    """Idle time by cause, costliest first."""
+    length = ledger.end_ns - ledger.start_ns
+    totals = np.zeros(len(Reason), dtype=np.int64)
+    np.add.at(totals, ledger.reason, length)
+    order = sorted(Reason, key=lambda reason: (-int(totals[reason]), reason))
+    return tuple(LedgerEntry(r.cause, int(totals[r])) for r in order if totals[r])
 
 
 def _copies(device: DeviceMeasurements) -> dict[str, CopySummary]:

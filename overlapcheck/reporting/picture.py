@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
     CopyOverlap,
@@ -20,9 +21,10 @@ from overlapcheck.quantities import bandwidth, percent
 from overlapcheck.report import Picture, PictureRow
 from overlapcheck.trace import ApiCalls, Trace, rows_or_none
 
-COLUMNS = 48
+COLUMNS = 40
 DRAWN_STEPS = 3
 MAX_STREAM_ROWS = 8
+MAX_CALLS = 20
 
 
 def draw(trace: Trace, device: DeviceMeasurements) -> Picture:
@@ -32,6 +34,7 @@ def draw(trace: Trace, device: DeviceMeasurements) -> Picture:
     rows = []
     for stream in _drawn_streams(device):
         rows += _stream_rows(stream, device, edges)
+    rows += _migration_row(device, edges)
     rows += _host_row(trace, device, edges)
     return Picture(start, end, tuple(rows), _ticks(device, start, end, first_step))
 
@@ -84,19 +87,33 @@ def _copy_note(copies: CopyOverlap) -> str:
     return bandwidth(copies.bytes, copies.copy_ns) + memory
 
 
-def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
-    """Time that the longest-held thread spent inside the call that held it most."""
-    if len(device.blocking) == 0:
+def _migration_row(device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
+    busy = device.migrations.busy
+    if not busy:
         return []
-    worst = int(np.argmax(device.blocking.total_ns))
-    tid, name_id = int(device.blocking.tid[worst]), int(device.blocking.name_id[worst])
+    note = f"busy {percent(busy.total_ns / max(device.window.length_ns, 1))}"
+    return [PictureRow("uvm", StreamRole.COPY.value, "migration", _cells(busy, edges), note)]
+
+
+def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
+    """Time that one thread spent inside one call: the pair that fills most of the drawn part."""
     calls = rows_or_none(trace.api_calls, ApiCalls)
-    mine = (calls.pid == device.key.pid) & (calls.tid == tid) & (calls.name_id == name_id)
-    held = Intervals.of(calls.start_ns[mine], calls.end_ns[mine])
-    thread = trace.thread_names.get((device.key.pid, tid), "") or str(tid)
-    share = int(device.blocking.total_ns[worst]) / max(device.window.length_ns, 1)
-    api = trace.strings.text(name_id)
-    return [PictureRow(thread, "host", api, _cells(held, edges), f"held {percent(share)}")]
+    drawn = (calls.start_ns < edges[-1]) & (calls.end_ns > edges[0])
+    calls = calls.rows(drawn & (calls.pid == device.key.pid))
+    worst, worst_ns = (ABSENT, ABSENT), 0
+    inside = Intervals.of(calls.start_ns[:0], calls.end_ns[:0])
+    held_most = device.blocking.rows(slice(0, MAX_CALLS))
+    pairs = zip(held_most.tid.tolist(), held_most.name_id.tolist(), strict=True)
+    for tid, name_id in pairs:
+        mine = (calls.tid == tid) & (calls.name_id == name_id)
+        held = Intervals.of(calls.start_ns[mine], calls.end_ns[mine]).clip(edges[0], edges[-1])
+        if held.total_ns > worst_ns:
+            worst, worst_ns, inside = (tid, name_id), held.total_ns, held
+    if not worst_ns:
+        return []
+    thread = trace.thread_names.get((device.key.pid, worst[0]), "") or str(worst[0])
+    note = f"inside {percent(worst_ns / max(int(edges[-1] - edges[0]), 1))}"
+    return [PictureRow(thread, "host", trace.strings.text(worst[1]), _cells(inside, edges), note)]
 
 
 def _cells(busy: Intervals, edges: np.ndarray) -> tuple[float, ...]:

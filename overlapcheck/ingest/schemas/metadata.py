@@ -96,9 +96,10 @@ def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGra
 
 
 def _driver_version(db: Database) -> str:
-    return dict(_pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'NvDriverVersion'")).get(
-        "NvDriverVersion", ""
-    )
+    found = dict(_pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'NvDriverVersion'"))
+    version = found.get("NvDriverVersion", "")
+    # Some exporters wrote a packed number here, which no driver page lists.
+    return version if "." in version else ""
 
 
 def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:

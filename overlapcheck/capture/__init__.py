@@ -1,0 +1,1 @@
+"""Everything that starts another program: finding nsys, profiling, importing, exporting."""

@@ -1,0 +1,128 @@
+"""Importing a .qdstrm, which is all that nsys leaves when its importer did not run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from overlapcheck.capture.discovery import Nsys, installed, release_of
+from overlapcheck.capture.export_failures import made_by
+from overlapcheck.capture.tool import run_tool
+from overlapcheck.errors import CaptureFailed, ReportDamaged
+
+IMPORTER = "QdstrmImporter"
+STREAM_SUFFIX = ".qdstrm"
+STREAM_MAGIC = b"NVIDIA Nsight Systems Stream "
+STREAM_HEADER_BYTES = 64
+LOOKUP_TIMEOUT_S = 60.0
+
+# Where an importer lies, seen from the directory above nsys's own.
+_BESIDE_TARGET = ("host-linux-x64", "host-linux-armv8", "host-linux-sbsa")
+# Debian splits the tree over two directories, and nsys does not find its own other half.
+_DEBIAN_HOST = Path("/usr/lib/nsight-systems/host-linux-x64")
+_DEBIAN_PACKAGES = {
+    "libssh.so": "libssh-4",
+    "libglib-2.0.so": "libglib2.0-0",
+    "libgthread-2.0.so": "libglib2.0-0",
+    "libgssapi_krb5.so": "libgssapi-krb5-2",
+    "libpfm.so": "libpfm4",
+    "libcurl.so": "libcurl4",
+    "libdw.so": "libdw1",
+    "libelf.so": "libelf1",
+    "libbz2.so": "libbz2-1.0",
+    "liblzma.so": "liblzma5",
+    "libstdc++.so": "libstdc++6",
+}
+
+
+def importers(nsys: Nsys | None) -> Iterator[Path]:
+    """Importers of this machine, the one beside nsys first, each file once."""
+    tools = ([nsys.path] if nsys else []) + list(installed())
+    seen: set[Path] = set()
+    for tool in tools:
+        root = tool.resolve().parent.parent
+        for directory in (*(root / name for name in _BESIDE_TARGET), _DEBIAN_HOST):
+            path = directory / IMPORTER
+            if path.is_file() and path.resolve() not in seen:
+                seen.add(path.resolve())
+                yield path
+
+
+def importer_release(importer: Path) -> str:
+    """Release of an importer; empty when it does not run."""
+    try:
+        answer = run_tool([str(importer), "--version"], timeout_s=LOOKUP_TIMEOUT_S)
+    except CaptureFailed:
+        return ""
+    return release_of(answer.output) if answer.exit_code == 0 else ""
+
+
+def missing_libraries(binary: Path) -> tuple[str, ...]:
+    """Shared libraries that the loader does not find for a binary."""
+    try:
+        answer = run_tool(["ldd", str(binary)], timeout_s=LOOKUP_TIMEOUT_S)
+    except CaptureFailed:
+        return ()
+    return tuple(sorted(set(re.findall(r"^\s*(\S+) => not found", answer.output, re.MULTILINE))))
+
+
+def how_to_install(libraries: tuple[str, ...]) -> str:
+    """The command that brings shared libraries back."""
+    packages = {
+        package
+        for library in libraries
+        for name, package in _DEBIAN_PACKAGES.items()
+        if library.startswith(name)
+    }
+    if packages:
+        return f"apt-get install {' '.join(sorted(packages))}"
+    return f"install the package that has {libraries[0]}"
+
+
+def importer_for(stream: Path, nsys: Nsys | None) -> Path:
+    """The importer of the release that wrote a recording.
+
+    Raises:
+        CaptureFailed: there is none that runs; says which library or package is missing.
+    """
+    release = made_by(stream)
+    found = list(importers(nsys))
+    fitting = next((path for path in found if importer_release(path) == release), None)
+    if fitting is None:
+        raise _no_importer(release, found)
+    return fitting
+
+
+def import_stream(stream: Path, target: Path, importer: Path) -> None:
+    """Turn a .qdstrm into a report.
+
+    Raises:
+        ReportDamaged: the importer refuses the recording; no target is left.
+    """
+    done = run_tool([str(importer), "-i", str(stream.absolute()), "-o", str(target.absolute())])
+    if done.exit_code != 0 or not target.is_file() or not target.stat().st_size:
+        target.unlink(missing_ok=True)
+        said = done.said[-1] if done.said else f"exit code {done.exit_code}"
+        raise ReportDamaged(f"{stream}: {IMPORTER} cannot import it: {said}", "record it again")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a file is a recording that has not been imported."""
+    with path.open("rb") as file:
+        return STREAM_MAGIC in file.read(STREAM_HEADER_BYTES)
+
+
+def _no_importer(release: str, found: list[Path]) -> CaptureFailed:
+    for path in found:
+        if libraries := missing_libraries(path):
+            return CaptureFailed(
+                f"not imported yet, and {path} cannot run: it lacks {', '.join(libraries)}",
+                how_to_install(libraries),
+            )
+    other = ", ".join(sorted({importer_release(path) for path in found} - {""}))
+    have = f"the ones here are of {other}" if other else "there is none here"
+    return CaptureFailed(
+        f"not imported yet, which takes the {IMPORTER} of nsys {release or 'its version'}; {have}",
+        f"install the whole nsight-systems {release}, not only its target part",
+    )

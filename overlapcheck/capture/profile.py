@@ -1,0 +1,203 @@
+"""Running a program under nsys so that it notices nothing and its report is never lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from overlapcheck.capture import report_place
+from overlapcheck.capture.discovery import Nsys, flags_of
+from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer_for
+from overlapcheck.capture.recording import Recording, record
+from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
+from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv
+from overlapcheck.capture.why_no_report import why_no_report
+from overlapcheck.errors import CaptureFailed, ReportDamaged
+
+SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
+# nsys ends with 128 plus the signal that ended the program, as a shell does.
+SIGNAL_BASE = 128
+
+
+@dataclass(frozen=True)
+class CapturedReport:
+    """A report in its place, and how the program ended."""
+
+    report: Path
+    nsys: Nsys
+    program_exit: int
+    """The program's exit code; 128 plus the number of the signal that ended it."""
+    stopped_by: str
+    """What ended the program early and is no fault of it: a signal to us, or --duration."""
+    warnings: tuple[str, ...]
+
+    @property
+    def signal_name(self) -> str:
+        """Signal that ended the program, such as SIGSEGV; empty for an ordinary exit."""
+        try:
+            return signal.Signals(self.program_exit - SIGNAL_BASE).name
+        except ValueError:
+            return ""
+
+    @property
+    def program_failed(self) -> bool:
+        """Whether it ended by itself with an error."""
+        return self.program_exit != 0 and not self.stopped_by
+
+    @property
+    def ending(self) -> str:
+        """How the program ended, as a clause."""
+        if self.signal_name:
+            return f"was ended by {self.signal_name} (exit code {self.program_exit})"
+        return f"ended with exit code {self.program_exit}"
+
+
+def profile(
+    spec: CaptureSpec,
+    command: Sequence[str],
+    nsys: Nsys,
+    keep_as: Path | None = None,
+    keep_in: Path | None = None,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> CapturedReport:
+    """Run a command under nsys.
+
+    The program has our standard streams, our terminal, and the signals that we receive. It runs
+    in nsys's session, so signals are handed on; a Ctrl-C that ends it does not end the recording.
+
+    Args:
+        spec: what to record.
+        command: program and arguments.
+        nsys: the one to record with.
+        keep_as: report file to leave; None takes a name that says program and time.
+        keep_in: directory for it; None is the current one.
+        progress: told what begins.
+        warn: told at once what the user should know.
+
+    Raises:
+        CaptureFailed: no usable report; the message says why, and how the program ended.
+        OutputUnwritable: the place of the report is taken or cannot take it.
+        Interrupted: a second signal gave the recording up.
+    """
+    _require_outside_nsys()
+    program = _require_program(command)
+    flags = flags_of(nsys, "profile")
+    warnings = [
+        f"nsys {nsys.release} has no {flag}: recording without it"
+        for flag in missing_flags(spec, flags)
+    ]
+    wanted, place_warning = _place(keep_as, keep_in, command)
+    warnings += [place_warning] if place_warning else []
+    with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
+        output = scratch / f"report{report_place.REPORT_SUFFIX}"
+        recording = record(
+            lambda start: profile_argv(
+                nsys.path, spec, flags, output, [*start, program, *command[1:]]
+            ),
+            scratch,
+            spec.environment,
+            progress=progress,
+            warn=warn,
+        )
+        kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
+    warnings += [kept.warning] if kept.warning else []
+    stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
+    return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
+
+
+def _require_outside_nsys() -> None:
+    if SESSION_VARIABLE in os.environ:
+        raise CaptureFailed(
+            "already running inside nsys, which cannot profile itself",
+            "leave out the outer nsys: overlapcheck starts its own",
+        )
+
+
+def _require_program(command: Sequence[str]) -> str:
+    """The program's name as it can be started, found the way a shell finds it."""
+    name = command[0]
+    if "/" not in name:
+        if shutil.which(name) is None:
+            raise CaptureFailed(f"{name}: command not found", "check its name and PATH")
+        return name
+    if not Path(name).exists():
+        raise CaptureFailed(f"{name}: no such file")
+    if Path(name).is_dir():
+        raise CaptureFailed(f"{name}: a directory, not a program")
+    if not os.access(name, os.X_OK):
+        raise CaptureFailed(f"{name}: not executable", f"chmod +x {name}, or name its interpreter")
+    return name
+
+
+def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -> tuple[Path, str]:
+    """Where the report goes, decided before the program runs, and a warning about it."""
+    directory = keep_in or Path()
+    if keep_in is not None:
+        try:
+            keep_in.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CaptureFailed(f"--keep {keep_in}: {error.strerror}") from error
+    name = report_place.report_name(command, datetime.now(), os.environ)
+    wanted = report_place.wanted_path(keep_as, name, os.environ, directory)
+    report_place.require_free(wanted)
+    if report_place.is_writable(wanted.parent):
+        return wanted, ""
+    elsewhere = report_place.fallback_directory()
+    return (
+        elsewhere / wanted.name,
+        f"{wanted.parent.resolve()} is not writable: report goes to {elsewhere}",
+    )
+
+
+def _keep_what_is_left(
+    recording: Recording,
+    scratch: Path,
+    wanted: Path,
+    spec: CaptureSpec,
+    nsys: Nsys,
+    command: Sequence[str],
+    progress: Callable[[str], None],
+) -> report_place.KeptFile:
+    if recording.not_started:
+        raise why_no_report(recording, spec, nsys, command[0])
+    reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
+    if reports:
+        return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix))
+    streams = _largest_first(scratch, (STREAM_SUFFIX,))
+    if not streams:
+        raise why_no_report(recording, spec, nsys, command[0])
+    progress(f"importing {wanted.name}")
+    imported = scratch / f"imported{report_place.REPORT_SUFFIX}"
+    try:
+        import_stream(streams[0], imported, _importer_for(streams[0], wanted, nsys))
+    except ReportDamaged:
+        raise why_no_report(recording, spec, nsys, command[0]) from None
+    return report_place.keep(imported, wanted)
+
+
+def _importer_for(stream: Path, wanted: Path, nsys: Nsys) -> Path:
+    """The importer to use; without one the recording itself is kept."""
+    try:
+        return importer_for(stream, nsys)
+    except CaptureFailed as error:
+        kept = report_place.keep(stream, wanted.with_suffix(STREAM_SUFFIX)).path
+        hint = f"{error.hint}, then: overlapcheck analyze {kept}"
+        raise CaptureFailed(f"{kept}: {error.message}", hint) from error
+
+
+def _largest_first(directory: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    found = [path for path in directory.rglob("*") if path.suffix in suffixes and path.is_file()]
+    whole = [path for path in found if path.stat().st_size]
+    return sorted(whole, key=lambda path: (-path.stat().st_size, path.name))
+
+
+def _ended_by_duration(spec: CaptureSpec, recording: Recording) -> str:
+    over = recording.program_seconds >= spec.delay_s + spec.duration_s
+    return f"--duration {spec.duration_s}" if spec.duration_s and over else ""

@@ -1,0 +1,159 @@
+"""What to record, as options of `nsys profile`. Pure: the probed flags come in, argv goes out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from overlapcheck.errors import PolicyInvalid
+
+PROFILER_API = "cudaProfilerApi"
+NVTX_PREFIX = "nvtx:"
+
+# Short names of the options that we set ourselves, so that --nsys-args can override them.
+_SHORT_NAMES = {
+    "-t": "--trace",
+    "-s": "--sample",
+    "-c": "--capture-range",
+    "-p": "--nvtx-capture",
+    "-y": "--delay",
+    "-d": "--duration",
+    "-f": "--force-overwrite",
+    "-o": "--output",
+}
+
+
+@dataclass(frozen=True)
+class CaptureSpec:
+    """What a capture records; the defaults disturb the program least and prove the most."""
+
+    event_trace: bool = False
+    """Device timestamps of CUDA events; NVIDIA warns of false dependencies between streams."""
+    backtrace: bool = False
+    """Source lines of CUDA calls; needs CPU sampling."""
+    delay_s: int = 0
+    duration_s: int = 0
+    """0 records to the end; otherwise the program is stopped when it is over."""
+    capture_range: str = ""
+    """"", cudaProfilerApi, or nvtx:RANGE[@DOMAIN]."""
+    extra: tuple[str, ...] = ()
+    """Further nsys options, which win over ours."""
+
+    def __post_init__(self) -> None:
+        known = self.capture_range in ("", PROFILER_API) or self.nvtx_range
+        if not known:
+            raise PolicyInvalid(
+                f"--capture-range {self.capture_range}: unknown kind of range",
+                f"use {PROFILER_API} or {NVTX_PREFIX}RANGE[@DOMAIN]",
+            )
+        if self.delay_s < 0 or self.duration_s < 0:
+            raise PolicyInvalid("--delay and --duration must not be negative")
+        if "--output" in _option_names(self.extra):
+            raise PolicyInvalid(
+                "--nsys-args must not set nsys's output file", "use -o FILE.nsys-rep instead"
+            )
+
+    @property
+    def nvtx_range(self) -> str:
+        """Range that opens the capture, in nsys's notation; empty when none does."""
+        if not self.capture_range.startswith(NVTX_PREFIX):
+            return ""
+        name = self.capture_range.removeprefix(NVTX_PREFIX)
+        return name if not name or "@" in name.replace(r"\@", "") else f"{name}@*"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that the injected nsys library reads inside the program."""
+        # NOTE: without it nsys matches registered strings only, which PyTorch does not use.
+        return {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
+
+
+def parse_nsys_args(text: str) -> tuple[str, ...]:
+    """Split the value of --nsys-args as a shell would."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise PolicyInvalid(f"--nsys-args {text!r}: {error}") from error
+
+
+def missing_flags(spec: CaptureSpec, flags: frozenset[str]) -> tuple[str, ...]:
+    """Options asked for by the user that this nsys does not have."""
+    asked = [name for name, wanted in _asked_flags(spec) if wanted and name not in flags]
+    return tuple(asked)
+
+
+def profile_argv(
+    nsys: Path, spec: CaptureSpec, flags: frozenset[str], output: Path, command: Sequence[str]
+) -> list[str]:
+    """The whole command line; an option of ours is left out where this nsys does not list it.
+
+    Args:
+        nsys: the executable.
+        spec: what to record.
+        flags: what `nsys profile --help` lists.
+        output: report file to write, in a directory of its own.
+        command: program and arguments.
+    """
+    overridden = _option_names(spec.extra)
+    options = [
+        f"{name}={value}"
+        for name, value in _options(spec, output)
+        if name in flags and name not in overridden
+    ]
+    return [str(nsys), "profile", *options, *spec.extra, *command]
+
+
+def _options(spec: CaptureSpec, output: Path) -> list[tuple[str, str]]:
+    options = [
+        ("--trace", "cuda,nvtx,osrt"),
+        # Graph granularity hides the kernels and copies inside a CUDA graph.
+        ("--cuda-graph-trace", "node"),
+        ("--cuda-event-trace", "true" if spec.event_trace else "false"),
+        # The program and what it leaves running are none of the profiler's business.
+        ("--wait", "primary"),
+        ("--kill", "sigterm" if spec.duration_s else "none"),
+        ("--force-overwrite", "true"),
+        ("--export", "none"),
+        ("--output", str(output)),
+    ]
+    if spec.backtrace:
+        options += [("--cudabacktrace", "all:0"), ("--python-backtrace", "cuda")]
+    else:
+        options += [("--sample", "none"), ("--cpuctxsw", "none")]
+    if spec.capture_range:
+        kind = "nvtx" if spec.nvtx_range else PROFILER_API
+        options += [
+            ("--capture-range", kind),
+            # The default ends the program together with the range.
+            ("--capture-range-end", "stop"),
+            ("--nvtx-capture", spec.nvtx_range),
+        ]
+    if spec.delay_s:
+        options.append(("--delay", str(spec.delay_s)))
+    if spec.duration_s:
+        options.append(("--duration", str(spec.duration_s)))
+    return [(name, value) for name, value in options if value]
+
+
+def _asked_flags(spec: CaptureSpec) -> list[tuple[str, bool]]:
+    return [
+        ("--cuda-event-trace", spec.event_trace),
+        ("--cudabacktrace", spec.backtrace),
+        ("--python-backtrace", spec.backtrace),
+        ("--capture-range-end", bool(spec.capture_range)),
+        ("--nvtx-capture", bool(spec.nvtx_range)),
+        ("--delay", bool(spec.delay_s)),
+        ("--duration", bool(spec.duration_s)),
+    ]
+
+
+def _option_names(extra: Sequence[str]) -> frozenset[str]:
+    names = set()
+    for argument in extra:
+        if argument.startswith("--"):
+            names.add(argument.partition("=")[0])
+        elif argument.startswith("-"):
+            names.add(_SHORT_NAMES.get(argument[:2], argument[:2]))
+    return frozenset(names)

@@ -1,0 +1,66 @@
+"""`Measurements` → ranked `Finding`s: one cause, one file, found by walking this folder.
+
+To add a cause, add a file with a `CAUSE`; its docstring is the page that `overlapcheck explain`
+prints. A cause reads measurements only: if it needs more, a pass must measure it. The policy never
+reaches it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from overlapcheck.causes._base import Cause
+from overlapcheck.errors import PolicyInvalid
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    modules = (
+        import_module(f"{__name__}.{found.name}")
+        for found in pkgutil.iter_modules(__path__)
+        if not found.name.startswith("_")
+    )
+    return {module.CAUSE.id: module for module in modules}
+
+
+def causes() -> dict[str, Cause]:
+    """All causes by id."""
+    return {cause_id: module.CAUSE for cause_id, module in _modules().items()}
+
+
+def manual(cause_id: str) -> str:
+    """The page of one cause.
+
+    Raises:
+        PolicyInvalid: there is no such cause; names the nearest one.
+    """
+    check_known((cause_id,))
+    page = (_modules()[cause_id].__doc__ or "").rstrip()
+    return f"{cause_id}\n\n{page}\n"
+
+
+def manual_index() -> str:
+    """All causes with the first line of their pages."""
+    width = max(map(len, _modules()))
+    lines = [
+        f"{cause_id:<{width}}  {(module.__doc__ or '').splitlines()[0].rstrip('.')}"
+        for cause_id, module in sorted(_modules().items())
+    ]
+    return "\n".join(lines) + "\n\nRead one: overlapcheck explain CAUSE\n"
+
+
+def check_known(cause_ids: tuple[str, ...] | frozenset[str]) -> None:
+    """Refuse ids that name no cause.
+
+    Raises:
+        PolicyInvalid: names the nearest known id.
+    """
+    for cause_id in sorted(cause_ids):
+        if cause_id not in _modules():
+            near = difflib.get_close_matches(cause_id, _modules(), n=1)
+            hint = f"did you mean {near[0]}?" if near else "list them: overlapcheck explain"
+            raise PolicyInvalid(f"{cause_id!r} is no cause", hint)

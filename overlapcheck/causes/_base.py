@@ -1,0 +1,107 @@
+"""What a cause is, and the kind that most causes are: a reason in the idle ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from overlapcheck.finding import Confidence
+from overlapcheck.intervals import Intervals
+from overlapcheck.ledger import IdleLedger, Reason
+from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Proof that a cause is at work on one device."""
+
+    blamed: Intervals
+    facts: tuple[str, ...]
+    """Facts with their numbers, most telling first."""
+    confidence: Confidence
+
+
+class Cause(Protocol):
+    """What each file of this folder offers as `CAUSE`; its module docstring is the manual page."""
+
+    id: str
+    title: str
+    caveat: str
+    """When the advice would be wrong."""
+
+    def detect(self, device: DeviceMeasurements, measured: Measurements, /) -> Evidence | None:
+        """The evidence, or None where this cause costs nothing."""
+        ...
+
+    def advise(self, framework: Framework, /) -> str:
+        """What to do, in the framework's words."""
+        ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """What facts are made from: the blamed rows of one device, and names for their ids."""
+
+    rows: IdleLedger
+    device: DeviceMeasurements
+    measured: Measurements
+
+
+Facts = Callable[[Context], list[str]]
+
+
+@dataclass(frozen=True)
+class IdleCause:
+    """A cause that is one reason of the idle ledger."""
+
+    reason: Reason
+    title: str
+    facts: tuple[Facts, ...]
+    """Each adds its lines of evidence."""
+    advice: str
+    """For CUDA programs."""
+    caveat: str
+    advice_pytorch: str = ""
+    """For PyTorch programs; "" where the words are the same."""
+    confidence: Confidence = Confidence.SURE
+
+    @property
+    def id(self) -> str:
+        """Word that users know the cause by."""
+        return self.reason.cause
+
+    def detect(self, device: DeviceMeasurements, measured: Measurements, /) -> Evidence | None:
+        """See `Cause.detect`."""
+        rows = device.ledger.rows(device.ledger.reason == self.reason)
+        if len(rows) == 0:
+            return None
+        context = Context(rows, device, measured)
+        facts = tuple(line for fact in self.facts for line in fact(context))
+        return Evidence(
+            Intervals.of(rows.start_ns, rows.end_ns), facts, self._confidence(rows)
+        )
+
+    def advise(self, framework: Framework, /) -> str:
+        """See `Cause.advise`."""
+        if framework is Framework.PYTORCH and self.advice_pytorch:
+            return self.advice_pytorch
+        return self.advice
+
+    def _confidence(self, rows: IdleLedger) -> Confidence:
+        length = rows.end_ns - rows.start_ns
+        mostly_inferred = 2 * int(length[rows.inferred].sum()) > int(length.sum())
+        if self.confidence is Confidence.SURE and mostly_inferred:
+            return Confidence.LIKELY
+        return self.confidence
+
+
+def by_cost(rows: IdleLedger, key: np.ndarray) -> list[tuple[int, int, int]]:
+    """(key, row count, ns) of each distinct key, costliest first."""
+    length = rows.end_ns - rows.start_ns
+    distinct, inverse, count = np.unique(key, return_inverse=True, return_counts=True)
+    total = np.bincount(inverse, weights=length, minlength=distinct.size).astype(np.int64)
+    order = np.lexsort((distinct, -total))
+    return [(int(distinct[i]), int(count[i]), int(total[i])) for i in order]

@@ -1,0 +1,119 @@
+"""Options of `run` that say what to record and where the report goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from overlapcheck.errors import PolicyInvalid
+
+if TYPE_CHECKING:
+    from overlapcheck.capture.spec import CaptureSpec
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_SECONDS = click.IntRange(min=0)
+_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the user asked for: what to record, with what, and where to leave the report."""
+
+    spec: CaptureSpec
+    nsys: Path | None
+    keep_as: Path | None
+    keep_in: Path | None
+
+
+_OPTIONS = (
+    click.option(
+        "--nsys",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="The nsys to record with; default: the one on PATH, else the newest installed.",
+    ),
+    click.option(
+        "--keep", "keep_in", type=_DIRECTORY, metavar="DIR", help="Leave the report in DIR."
+    ),
+    click.option(
+        "--delay", type=_SECONDS, default=0, metavar="S", help="Begin to record after S seconds."
+    ),
+    click.option(
+        "--duration",
+        type=_SECONDS,
+        default=0,
+        metavar="S",
+        help="Record S seconds, then stop the program.",
+    ),
+    click.option(
+        "--capture-range",
+        default="",
+        metavar="KIND",
+        help="Record only inside cudaProfilerApi or nvtx:RANGE[@DOMAIN].",
+    ),
+    click.option(
+        "--backtrace", is_flag=True, help="Record the source lines of CUDA calls; slows it down."
+    ),
+    click.option(
+        "--event-trace/--no-event-trace",
+        default=False,
+        show_default=True,
+        help="Record device times of CUDA events; may make streams wait for each other.",
+    ),
+    click.option(
+        "--nsys-args", default="", metavar="ARGS", help="Further options of nsys, in one word."
+    ),
+)
+
+_NAMES = (
+    "nsys",
+    "keep_in",
+    "delay",
+    "duration",
+    "capture_range",
+    "backtrace",
+    "event_trace",
+    "nsys_args",
+)
+
+
+def recording_options(command: Command) -> Command:
+    """Add the options; the command receives them as one `recording` argument.
+
+    An `-o` file that is a report to leave is taken out of the result files.
+    """
+
+    @wraps(command)
+    def with_recording(**options: Any) -> Any:
+        outputs: tuple[Path, ...] = options.pop("outputs")
+        reports = [path for path in outputs if path.suffix in (".nsys-rep", ".qdrep")]
+        results = tuple(path for path in outputs if path not in reports)
+        recording = _recording(reports, **{name: options.pop(name) for name in _NAMES})
+        return command(recording=recording, outputs=results, **options)
+
+    for option in reversed(_OPTIONS):
+        with_recording = option(with_recording)
+    return with_recording  # type: ignore[return-value]  # wraps keeps the signature for click
+
+
+def _recording(reports: list[Path], **o: Any) -> Recording:
+    from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
+
+    if len(reports) > 1:
+        raise PolicyInvalid(f"-o {reports[1]}: there is one report, and it goes to {reports[0]}")
+    if reports and o["keep_in"]:
+        raise PolicyInvalid("--keep and -o FILE.nsys-rep both say where the report goes")
+    spec = CaptureSpec(
+        event_trace=o["event_trace"],
+        backtrace=o["backtrace"],
+        delay_s=o["delay"],
+        duration_s=o["duration"],
+        capture_range=o["capture_range"],
+        extra=parse_nsys_args(o["nsys_args"]),
+    )
+    return Recording(spec, o["nsys"], reports[0] if reports else None, o["keep_in"])

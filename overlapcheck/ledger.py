@@ -1,0 +1,111 @@
+"""The idle ledger: every idle nanosecond of a device, given to exactly one reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from overlapcheck.columns import Bools, Columns, Ints
+
+
+class Reason(IntEnum):
+    """What a piece of idle time was spent on; `cause` is the word users know it by."""
+
+    UNEXPLAINED = 0
+    PAGEABLE_COPY = 1
+    SAME_STREAM = 2
+    DEFAULT_STREAM = 3
+    EVENT_WAIT = 4
+    LATE_ISSUE = 5
+    COPY_BOUND = 6
+    COPY_ENGINE = 7
+    SYNC_COPY = 8
+    HOST_SYNC = 9
+    ALLOCATION = 10
+    HOST_STARVED = 11
+    LAUNCH_BOUND = 12
+    LAUNCH_LATENCY = 13
+    GRAPH_LAUNCH = 14
+    MODULE_LOAD = 15
+    DRIVER_LOCK = 16
+    HARDWARE_QUEUE = 17
+    EXPOSED_COLLECTIVE = 18
+    UVM_MIGRATION = 19
+    TIME_SLICING = 20
+    LAUNCH_BLOCKING = 21
+    DEVICE_COPY = 22
+    PROFILER_OVERHEAD = 23
+
+    @property
+    def cause(self) -> str:
+        """Id of the cause: "pageable-copy"."""
+        return self.name.lower().replace("_", "-")
+
+
+class Work(IntEnum):
+    """Kinds of device operations."""
+
+    NONE = -1
+    COMPUTE = 0
+    COMMUNICATION = 1
+    H2D = 2
+    D2H = 3
+    P2P = 4
+    D2D = 5
+    MEMSET = 6
+    MIGRATION = 7
+
+
+class Relation(IntEnum):
+    """Why an operation could not start before another had ended."""
+
+    NONE = 0
+    STREAM = 1
+    """The same stream runs in order."""
+    EVENT = 2
+    """The stream waited for an event recorded behind the other."""
+    NULL_STREAM = 3
+    """The legacy null stream and a blocking stream exclude each other."""
+    ENGINE = 4
+    """One copy engine per direction."""
+
+
+@dataclass(frozen=True)
+class IdleLedger(Columns):
+    """Pieces of idle time, sorted by start, disjoint; together exactly the idle time."""
+
+    start_ns: Ints
+    end_ns: Ints
+    reason: Ints
+    """Reason."""
+    kernel_name_id: Ints
+    """Kernel that ended the idle time; ABSENT at the window's end."""
+    kernel_stream_id: Ints
+    step: Ints
+    """Step of that kernel; negative for none."""
+    operation: Ints
+    """Number of the operation that was waited for or late; ABSENT for none."""
+    work: Ints
+    """Its Work; Work.NONE for none."""
+    work_stream_id: Ints
+    work_bytes: Ints
+    work_ns: Ints
+    """Whole length of that operation."""
+    work_name_id: Ints
+    """Name of a collective."""
+    relation: Ints
+    """Relation that made the operation wait for compute."""
+    inferred: Bools
+    """The relation follows from adjacency in time; no event row proves it."""
+    call_name_id: Ints
+    """CUDA call that held the launching thread; ABSENT for none."""
+    call_start_ns: Ints
+    call_ns: Ints
+    call_work: Ints
+    """Work that the call submitted; Work.NONE for none."""
+    call_bytes: Ints
+    call_stream_id: Ints
+    tid: Ints
+    """Launching thread; ABSENT for none."""
+    os_name_id: Ints
+    """OS call that the thread was in; ABSENT for none."""

@@ -1,0 +1,88 @@
+"""Kernels that a copy or collective slows down: overlap that costs part of what it wins.
+
+The same kernel at the same grid, alone against under a transfer:
+
+    kernel    ####  ####  ######  ######  ####
+    copy                  ######  ######             median 4 alone, 6 shared: ratio 1.5
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.columns import Ints, Mask
+from overlapcheck.intervals import Intervals
+from overlapcheck.measurements import Contention, Window
+from overlapcheck.trace import Kernels
+
+MIN_SAMPLES = 5
+MIN_RATIO = 1.2
+# Covered this much, a kernel counts as shared; covered hardly at all, as alone.
+SHARED_FROM = 0.5
+ALONE_UP_TO = 0.05
+
+
+def contention(
+    kernels: Kernels,
+    communication: Mask,
+    copies: Intervals,
+    collectives: Intervals,
+    window: Window,
+) -> Contention:
+    """Kernels with enough samples both ways whose medians differ by a fifth or more.
+
+    Args:
+        kernels: the device's kernels.
+        communication: which of them are communication.
+        copies: when copies over the link run.
+        collectives: when communication runs.
+        window: only kernels wholly inside count.
+    """
+    inside = (
+        ~communication
+        & ~kernels.opaque
+        & (kernels.start_ns >= window.start_ns)
+        & (kernels.end_ns <= window.end_ns)
+        & (kernels.end_ns > kernels.start_ns)
+    )
+    mine = kernels.rows(inside)
+    if len(mine) < 2 * MIN_SAMPLES:
+        return Contention.none()
+    length = mine.end_ns - mine.start_ns
+    under_copy = copies.overlap_with(mine.start_ns, mine.end_ns) / length
+    under_collective = collectives.overlap_with(mine.start_ns, mine.end_ns) / length
+    covered = np.maximum(under_copy, under_collective)
+    keys = np.stack((mine.name_id, mine.grid_count, mine.block_count), axis=1)
+    groups, group = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(len(groups) + 1))
+    rows = []
+    for number, (name_id, grid, _) in enumerate(groups.tolist()):
+        part = order[bounds[number] : bounds[number + 1]]
+        found = _compare(length[part], covered[part], under_collective[part])
+        if found is not None:
+            rows.append((name_id, grid, *found))
+    rows.sort(key=lambda row: (-row[6], row[0], row[1]))
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 8).T
+    return Contention(*columns[:7], columns[7].astype(np.bool_))
+
+
+def _compare(
+    length: Ints, covered: np.ndarray, under_collective: np.ndarray
+) -> tuple[int, int, int, int, int, int] | None:
+    alone, shared = covered <= ALONE_UP_TO, covered >= SHARED_FROM
+    if alone.sum() < MIN_SAMPLES or shared.sum() < MIN_SAMPLES:
+        return None
+    alone_ns, shared_ns = float(np.median(length[alone])), float(np.median(length[shared]))
+    if shared_ns < MIN_RATIO * alone_ns:
+        return None
+    extra = int(np.maximum(length[shared] - alone_ns, 0).sum())
+    by_collective = int(np.median(under_collective[shared]) >= SHARED_FROM)
+    return (
+        int(alone.sum()),
+        round(alone_ns),
+        int(shared.sum()),
+        round(shared_ns),
+        extra,
+        by_collective,
+    )

@@ -1,0 +1,304 @@
+"""Why the host was late: what the launching thread did until it launched.
+
+    device     ####·············####
+    thread     [ sync ]  free  [L]            a sync drained the device
+    parts          |sync|restart|
+
+Time inside a call that holds the thread is that call's. The free time after it is the restart:
+it belongs to the call that drained the device if the host needs less time per step than the
+device, for then it would have run ahead. The share by which the host needs more is its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlapcheck.api_kinds import ApiKind
+from overlapcheck.columns import ABSENT, Columns, Ints, Mask
+from overlapcheck.intervals import Intervals
+from overlapcheck.ledger import Reason, Work
+from overlapcheck.measurements import Window
+from overlapcheck.passes.held_calls import LONG_CALL_NS, HeldCalls
+from overlapcheck.passes.operations import Operations
+from overlapcheck.passes.process import ABSENT_TIME, NO_CALL
+from overlapcheck.passes.splitting import NO_CUT, split
+from overlapcheck.trace import ApiCalls, Overheads
+
+# A call that ended this shortly before the device ran dry still caused it.
+DRAIN_SLACK_NS = 20_000
+# A thread that makes no CUDA call for this long is doing something other than launching.
+AWAY_NS = 100_000
+# A launch this far ahead of its kernel: the host has caught up.
+AHEAD_NS = 50_000
+# Up to here a late launch is the ordinary distance between two launches.
+LATENCY_NS = 10_000
+
+
+@dataclass(frozen=True)
+class LatePieces(Columns):
+    """Pieces of host-late time with their reason, in order of part and time."""
+
+    part: Ints
+    """Number of the host-late part a piece came from."""
+    start_ns: Ints
+    end_ns: Ints
+    reason: Ints
+    """Reason."""
+    call: Ints
+    """The call to blame: the one that held the thread, or that drained the device; NO_CALL."""
+
+
+@dataclass(frozen=True)
+class HostTimeline:
+    """What the launching threads of a device did, as far as lateness needs it."""
+
+    held: HeldCalls
+    overheads: Overheads
+    away: Intervals
+    """No launching thread was in or near a CUDA call."""
+    excess_share: float
+    """Share of the restart time that is the host's own: see the module."""
+    ahead_ns: Ints
+    """Launch times of operations that were launched well ahead, sorted."""
+
+
+def host_timeline(
+    calls: ApiCalls,
+    kinds: Ints,
+    held: HeldCalls,
+    overheads: Overheads,
+    ops: Operations,
+    submit_ns: Ints,
+    window: Window,
+) -> HostTimeline:
+    """Summarise the launching threads of a device.
+
+    Args:
+        calls: the process's calls.
+        kinds: ApiKind of each.
+        held: calls that stand for a reason.
+        overheads: the profiler's own time.
+        ops: the device's operations.
+        submit_ns: when each was handed over.
+        window: the judged window.
+    """
+    launching = np.unique(ops.tid[ops.call != NO_CALL])
+    mine = np.isin(calls.tid, launching)
+    near = Intervals.of(calls.start_ns[mine], calls.end_ns[mine])
+    between = near.complement(window.start_ns, window.end_ns)
+    long = between.length_ns >= AWAY_NS
+    away = Intervals.of(between.start_ns[long], between.end_ns[long])
+    compute = ops.work == Work.COMPUTE
+    lead = ops.start_ns - submit_ns
+    ahead = compute & (submit_ns != ABSENT_TIME) & (lead >= AHEAD_NS)
+    return HostTimeline(
+        held=held,
+        overheads=overheads.rows(np.isin(overheads.tid, launching)),
+        away=away,
+        excess_share=_excess_share(calls, kinds, held, ops, window, launching),
+        ahead_ns=np.sort(ops.start_ns[ahead]),
+    )
+
+
+def _excess_share(
+    calls: ApiCalls, kinds: Ints, held: HeldCalls, ops: Operations, window: Window, launching: Ints
+) -> float:
+    """By how much the host's own work exceeds the device's, as a share of its free time while late.
+
+    Launching threads take turns (forward and backward pass), so the host as a whole is held
+    whenever one of them is: its own work is the rest.
+    """
+    busy = np.isin(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    device = Intervals.of(ops.start_ns[busy], ops.end_ns[busy])
+    device_ns = device.clip(window.start_ns, window.end_ns).total_ns
+    # A launch that waits for room in a full queue is no work of the host's either.
+    long_hand_over = (calls.end_ns - calls.start_ns >= LONG_CALL_NS) & np.isin(
+        kinds, (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
+    )
+    queue_full = long_hand_over & np.isin(calls.tid, launching)
+    waits = np.isin(held.tid, launching)
+    held_ns = (
+        Intervals.of(
+            np.concatenate((held.start_ns[waits], calls.start_ns[queue_full])),
+            np.concatenate((held.end_ns[waits], calls.end_ns[queue_full])),
+        )
+        .clip(window.start_ns, window.end_ns)
+        .total_ns
+    )
+    excess = window.length_ns - held_ns - device_ns
+    idle = window.length_ns - device_ns
+    return min(1.0, max(0.0, excess / idle)) if idle > 0 else 0.0
+
+
+def explain_lateness(
+    start_ns: Ints, end_ns: Ints, operation: Ints, ops: Operations, host: HostTimeline
+) -> LatePieces:
+    """Give every host-late part to reasons.
+
+    Args:
+        start_ns: begin of each part, ascending, shape (n,).
+        end_ns: its end.
+        operation: the operation that was submitted too late.
+        ops: the device's operations.
+        host: the launching threads.
+
+    Returns:
+        Pieces that tile the parts.
+    """
+    tid = ops.tid[operation]
+    drain = _drains(start_ns, end_ns, tid, host)
+    rows: list[tuple[Ints, ...]] = []
+    for thread in np.unique(tid).tolist():
+        chosen = np.flatnonzero(tid == thread)
+        rows.append(_of_thread(chosen, start_ns, end_ns, operation, thread, drain, ops, host))
+    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+    order = np.lexsort((columns[1], columns[0]))
+    return LatePieces(*(column[order] for column in columns))
+
+
+def _drains(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
+    """Row of `held` that drained the device before each part; -1 for none.
+
+    A call that was open when the device ran dry drained it, and goes on being the reason for the
+    late launches that follow until a launch is well ahead of its kernel again.
+    """
+    drain = np.full(start_ns.size, -1, dtype=np.int64)
+    for thread in np.unique(tid).tolist():
+        first, last = np.searchsorted(host.held.tid, (thread, thread + 1)).tolist()
+        drains = np.flatnonzero(
+            (host.held.reason[first:last] != Reason.GRAPH_LAUNCH)
+            & (host.held.reason[first:last] != Reason.DRIVER_LOCK)
+        )
+        if drains.size == 0:
+            continue
+        rows = first + drains
+        mine = np.flatnonzero(tid == thread)
+        at = np.searchsorted(host.held.start_ns[rows], start_ns[mine], side="left") - 1
+        open_ = (at >= 0) & (
+            host.held.end_ns[rows[np.maximum(at, 0)]] > start_ns[mine] - DRAIN_SLACK_NS
+        )
+        drain[mine[open_]] = rows[at[open_]]
+    return _inherited(drain, start_ns, host.ahead_ns)
+
+
+def _inherited(drain: Ints, start_ns: Ints, ahead_ns: Ints) -> Ints:
+    own = np.where(drain >= 0, np.arange(drain.size), -1)
+    latest = np.maximum.accumulate(own) if own.size else own
+    caught_up = np.searchsorted(ahead_ns, start_ns)
+    same_run = (latest >= 0) & (caught_up == caught_up[np.maximum(latest, 0)])
+    return np.where(same_run, drain[np.maximum(latest, 0)], -1)
+
+
+def _of_thread(
+    chosen: Ints,
+    start_ns: Ints,
+    end_ns: Ints,
+    operation: Ints,
+    thread: int,
+    drain: Ints,
+    ops: Operations,
+    host: HostTimeline,
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Cut one thread's parts along profiler overhead, held calls and absence."""
+    own = host.overheads.tid == thread
+    overhead = Intervals.of(host.overheads.start_ns[own], host.overheads.end_ns[own])
+    first = split(start_ns[chosen], end_ns[chosen], overhead.start_ns, overhead.end_ns)
+    held = host.held.of_thread(thread)
+    second = split(first.start_ns, first.end_ns, held.start_ns, held.end_ns)
+    third = split(second.start_ns, second.end_ns, host.away.start_ns, host.away.end_ns)
+    second_of = third.span
+    first_of = second.span[second_of]
+    part = chosen[first.span[first_of]]
+    held_row = second.cut[second_of]
+    is_held = held_row != NO_CUT
+    is_overhead = first.cut[first_of] != NO_CUT
+    away = third.cut != NO_CUT
+    reason, call = _restart_reasons(part, third.start_ns, third.end_ns, away, operation, drain, ops,
+                                    host)
+    if is_held.any():
+        reason[is_held] = held.reason[held_row[is_held]]
+        call[is_held] = held.call[held_row[is_held]]
+    reason[is_overhead] = Reason.PROFILER_OVERHEAD
+    call[is_overhead] = NO_CALL
+    pieces = (part, third.start_ns, third.end_ns, reason, call)
+    free = ~is_held & ~is_overhead & (drain[part] >= 0)
+    return _share_restart(pieces, free, away, host.excess_share)
+
+
+def _restart_reasons(
+    part: Ints,
+    start_ns: Ints,
+    end_ns: Ints,
+    away: Mask,
+    operation: Ints,
+    drain: Ints,
+    ops: Operations,
+    host: HostTimeline,
+) -> tuple[Ints, Ints]:
+    """Reason of free time: the drain before it, else what the host did."""
+    drained = drain[part] >= 0
+    own = _own_reason(part, start_ns, end_ns, away, operation, ops, host)
+    if len(host.held) == 0:
+        return own, np.full(part.shape, NO_CALL, dtype=np.int64)
+    row = np.maximum(drain[part], 0)
+    reason = np.where(drained, host.held.reason[row], own)
+    return reason, np.where(drained, host.held.call[row], NO_CALL)
+
+
+def _own_reason(
+    part: Ints,
+    start_ns: Ints,
+    end_ns: Ints,
+    away: Mask,
+    operation: Ints,
+    ops: Operations,
+    host: HostTimeline,
+) -> Ints:
+    """Away from CUDA, launching too slowly, or late once by a few microseconds."""
+    compute_before = np.searchsorted(host.ahead_ns, start_ns, side="left") - 1
+    last_ahead = host.ahead_ns[np.maximum(compute_before, 0)] if host.ahead_ns.size else start_ns
+    was_ahead = (compute_before >= 0) & (start_ns - last_ahead < AWAY_NS)
+    short = (end_ns - start_ns <= LATENCY_NS) & was_ahead
+    reason = np.full(part.shape, Reason.LAUNCH_BOUND, dtype=np.int64)
+    reason[short] = Reason.LAUNCH_LATENCY
+    reason[away] = Reason.HOST_STARVED
+    return reason
+
+
+def _share_restart(
+    pieces: tuple[Ints, Ints, Ints, Ints, Ints], free: Mask, away: Mask, excess_share: float
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Cut the host's own share off the end of each free piece after a drain."""
+    part, start, end, reason, call = pieces
+    own_ns = np.where(free, np.round((end - start) * excess_share), 0).astype(np.int64)
+    cut = own_ns > 0
+    if not cut.any():
+        return pieces
+    tail_reason = np.where(away, Reason.HOST_STARVED, Reason.LAUNCH_BOUND)
+    middle = end - own_ns
+    columns = (
+        np.concatenate((part, part[cut])),
+        np.concatenate((start, middle[cut])),
+        np.concatenate((np.where(cut, middle, end), end[cut])),
+        np.concatenate((reason, tail_reason[cut])),
+        np.concatenate((call, np.full(int(cut.sum()), NO_CALL, dtype=np.int64))),
+    )
+    keep = columns[2] > columns[1]
+    return (
+        columns[0][keep],
+        columns[1][keep],
+        columns[2][keep],
+        columns[3][keep],
+        columns[4][keep],
+    )
+
+
+__all__ = [
+    "ABSENT",
+    "HostTimeline",
+    "LatePieces",
+    "explain_lateness",
+    "host_timeline",
+]

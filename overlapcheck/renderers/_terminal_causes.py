@@ -1,0 +1,119 @@
+"""Where the idle time went, and the causes with what to do about them."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from overlapcheck.finding import Finding
+from overlapcheck.quantities import duration, percent
+from overlapcheck.renderers._terminal_head import MATERIAL_SHARE
+from overlapcheck.renderers._terminal_text import (
+    BOLD,
+    INDENT,
+    WIDTH,
+    clip_middle,
+    paragraph,
+    styled,
+    text_of,
+    width_of,
+    wrap,
+)
+from overlapcheck.report import DeviceReport
+
+MAX_FINDINGS = 5
+MAX_EVIDENCE = 4
+
+_FILLS = "█▓▒░"
+_REST = "·"
+_BAR = 60
+_HANG = 7
+"""Columns of "do     ", "unless "."""
+
+
+def ledger_lines(device: DeviceReport) -> list[Text]:
+    """The idle time as a bar, and its parts by size."""
+    parts = [(entry.cause, entry.ns) for entry in device.ledger if entry.ns > 0]
+    if not parts:
+        return []
+    parts.sort(key=lambda part: -part[1])
+    marks = [*_FILLS[: len(parts)], *_REST * (len(parts) - len(_FILLS))]
+    # NO-BREAK SPACE keeps a mark with its name and number when the line is wrapped.
+    named = [
+        f"{mark}\u00a0{cause}\u00a0{duration(ns)}".replace(" ", "\u00a0")
+        for mark, (cause, ns) in zip(marks, parts, strict=True)
+    ]
+    total = duration(device.idle_ns)
+    bar = text_of(" " * INDENT, "│", styled(_bar(parts, marks), "red"), "│")
+    head = text_of(
+        " " * INDENT,
+        styled(f"{total} of {duration(device.window_ns)} without compute, by cause", BOLD),
+    )
+    lines = wrap(" + ".join(named), WIDTH - INDENT)
+    return [head, bar, *(text_of(" " * INDENT, line) for line in lines)]
+
+
+def _bar(parts: list[tuple[str, int]], marks: list[str]) -> str:
+    """Cells by rounding each part's end, so that the bar is always full."""
+    total = sum(ns for _, ns in parts)
+    drawn, done = "", 0
+    for (_, ns), mark in zip(parts, marks, strict=True):
+        done += ns
+        drawn += mark * (round(done * _BAR / total) - len(drawn))
+    return drawn
+
+
+def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
+    """The causes of one device, costliest first; the small ones only by name.
+
+    Args:
+        findings: in rank order.
+        in_full: with evidence and advice, not the headlines alone.
+    """
+    material = [found for found in findings if found.share >= MATERIAL_SHARE]
+    lines: list[Text] = []
+    for rank, found in enumerate(material[:MAX_FINDINGS], 1):
+        if rank > 1 and in_full:
+            lines.append(text_of())
+        lines += _headline(rank, found)
+        if in_full:
+            lines += _body(found)
+    rest = [*material[MAX_FINDINGS:], *(f for f in findings if f.share < MATERIAL_SHARE)]
+    if rest and in_full:
+        names = ", ".join(f"{found.cause} {percent(found.share)}" for found in rest)
+        lines += [text_of()] if material else []
+        lines += paragraph("smaller", names, hang=9)
+    return lines
+
+
+def _headline(rank: int, found: Finding) -> list[Text]:
+    cost = (
+        f"{duration(found.per_step_ns)} per step"
+        if found.per_step_ns is not None
+        else duration(found.blamed.total_ns)
+    )
+    said = f"{cost}, {percent(found.share)}; saves at most {duration(found.saves_at_most_ns)}"
+    lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", "bold red"), "  ")
+    sure = found.confidence.value
+    room = WIDTH - width_of(lead) - len(sure) - 2
+    first, *more = wrap(said, room)
+    gap = " " * (WIDTH - width_of(lead) - width_of(first) - len(sure))
+    head = text_of(lead, first, gap, styled(sure, BOLD))
+    return [head, *(text_of(" " * width_of(lead), line) for line in more)]
+
+
+def _body(found: Finding) -> list[Text]:
+    indent = INDENT + 2
+    lines = [text_of(" " * indent, line) for line in wrap(found.title, WIDTH - indent)]
+    for fact in found.evidence[:MAX_EVIDENCE]:
+        lines += paragraph("-", fact, indent=indent)
+    if found.source:
+        places = ", ".join(
+            f"{clip_middle(place.file, 30)}:{place.line} ({clip_middle(place.function, 24)})"
+            for place in found.source[:2]
+        )
+        lines += paragraph(styled("at", BOLD), places, indent=indent, hang=_HANG)
+    if found.advice:
+        lines += paragraph(styled("do", BOLD), found.advice, indent=indent, hang=_HANG)
+    if found.caveat:
+        lines += paragraph(styled("unless", BOLD), found.caveat, indent=indent, hang=_HANG)
+    return lines

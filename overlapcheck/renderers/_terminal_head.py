@@ -1,0 +1,243 @@
+"""The upper part of a report: verdict line, what was looked at, and the checks."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._terminal_text import (
+    BOLD,
+    DIM,
+    INDENT,
+    WIDTH,
+    Cell,
+    clip,
+    clip_middle,
+    paragraph,
+    styled,
+    text_of,
+    width_of,
+    wrap,
+)
+from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.verdict import Check, Outcome
+
+OUTCOME_STYLES = {
+    Outcome.PASS: "bold green",
+    Outcome.FAIL: "bold red",
+    Outcome.INCONCLUSIVE: "bold yellow",
+}
+MATERIAL_SHARE = 0.02
+"""Below this share of the window nothing is called a cause of failure."""
+MAX_PROBLEMS = 3
+
+_LABEL = 9
+"""Columns of "program  ", "device   " ..."""
+_MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}
+_MEANINGS = (
+    ("overlap", "copy time that ran under kernels (ceiling: the most that could)"),
+    ("recoverable", "time that perfect overlap could win back at most"),
+    ("idle", "time in which no kernel computed"),
+    ("exposed comm", "time in which collectives ran and no kernel computed"),
+    ("copies", "whether there were copies to judge at all"),
+)
+
+
+def verdict_line(report: Report) -> Text:
+    """The answer in one line: outcome, and which checks stand behind it."""
+    outcome = report.verdict.outcome
+    checks = report.verdict.checks
+    behind = [check for check in checks if check.outcome is outcome]
+    if outcome is Outcome.PASS:
+        said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+    elif outcome is Outcome.INCONCLUSIVE:
+        said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
+    else:
+        of = f"{len(behind)} of {count_of(len(checks), 'check')}"
+        said = f"{of} failed: {_names(behind, report)}{_first_cause(report)}"
+    mark = styled(outcome.value, OUTCOME_STYLES[outcome])
+    return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
+
+
+def _names(checks: list[Check], report: Report) -> str:
+    several = len(report.devices) > 1
+    where = {check.device for check in checks}
+    one = where.pop() if several and len(where) == 1 else None
+    if one is not None:
+        names = ", ".join(dict.fromkeys(check.name for check in checks))
+        return f"{names} on device {one.device_id}"
+    said = []
+    for name in dict.fromkeys(check.name for check in checks):
+        devices = [
+            check.device.device_id for check in checks if check.name == name and check.device
+        ]
+        if not several or not devices:
+            said.append(name)
+        elif len(devices) == 1:
+            said.append(f"{name} on device {devices[0]}")
+        else:
+            said.append(f"{name} on {len(devices)} devices")
+    return ", ".join(said)
+
+
+def _first_cause(report: Report) -> str:
+    if report.verdict.outcome is not Outcome.FAIL or not report.findings:
+        return ""
+    first = report.findings[0]
+    return f"; first cause: {first.cause}" if first.share >= MATERIAL_SHARE else ""
+
+
+def looked_at(report: Report) -> list[Text]:
+    """The recording: program, file and versions; identical for all devices."""
+    capture = report.capture
+    versions = [
+        f"nsys {capture.nsys_version}" if capture.nsys_version else "nsys of unknown version"
+    ]
+    if capture.driver_version:
+        versions.append(f"driver {capture.driver_version}")
+    lines = []
+    if capture.program:
+        lines.append(_fact("program", capture.program))
+    versions_text = f"  ({', '.join(versions)})"
+    room = max(WIDTH - INDENT - _LABEL - width_of(versions_text), 12)
+    lines.append(_fact("report", clip_middle(capture.report, room) + versions_text))
+    if capture.environment and report.verdict.outcome is not Outcome.PASS:
+        said = " ".join(f"{name}={value}" for name, value in capture.environment.items())
+        lines.append(_fact("set", said))
+    return lines
+
+
+def _fact(label: str, text: str) -> Text:
+    return text_of(
+        " " * INDENT,
+        styled(label.ljust(_LABEL), DIM),
+        clip_middle(text, WIDTH - INDENT - _LABEL),
+    )
+
+
+def device_line(device: DeviceReport) -> Text:
+    """Which device of which process."""
+    return _fact("device", device_title(device))
+
+
+def device_title(device: DeviceReport) -> str:
+    """Number, product and process of a device."""
+    name = f", {clip_middle(device.name, 36)}" if device.name else ""
+    process = clip_middle(device.process.removeprefix("process "), 24)
+    return f"{device.device}{name}, process {process}"
+
+
+def device_rule(device: DeviceReport, outcome: Outcome) -> Text:
+    """Heading of one device among several."""
+    line = text_of("── ", styled(outcome.value, OUTCOME_STYLES[outcome]), "  ")
+    title = clip_middle(f"device {device_title(device)}", WIDTH - width_of(line) - 3)
+    line.append_text(text_of(styled(title, BOLD), " "))
+    return text_of(line, "─" * (WIDTH - width_of(line)))
+
+
+def window_lines(device: DeviceReport) -> list[Text]:
+    """Which part of the trace was judged, and why this part."""
+    window = device.window
+    text = f"{_window_part(window)}, {duration(device.window_ns)}; {window.why}"
+    return paragraph(styled("window", DIM), text, hang=_LABEL)
+
+
+def _window_part(window: WindowSummary) -> str:
+    if window.steps:
+        family = f" of '{clip_middle(window.step_family, 30)}'" if window.step_family else ""
+        last = window.skipped + window.steps - 1
+        which = f"steps {window.skipped} to {last}" if last > window.skipped else f"step {last}"
+        return f"{which}{family}"
+    if window.source == "option":
+        return "the part asked for"
+    return "first kernel to last"
+
+
+def check_lines(checks: tuple[Check, ...]) -> list[Text]:
+    """The checks as a table, with what to do under those that could not be judged."""
+    if not checks:
+        return []
+    name_width = min(max(len("check"), *(width_of(clip(check.name, 20)) for check in checks)), 20)
+    head = f"{'check':<{name_width}}  {'measured':>9}  {'limit':>10}"
+    lines = [text_of(" " * INDENT, styled(head, BOLD))]
+    for check in checks:
+        lines += _check(check, name_width)
+    return lines
+
+
+def _check(check: Check, name_width: int) -> list[Text]:
+    name = clip(check.name, name_width)
+    measured, limit = _numbers(check)
+    row: list[Cell] = [
+        " " * INDENT + name + " " * (name_width - width_of(name)),
+        f"  {measured:>9}  {limit:>10}  ",
+        styled(f"{_mark(check):<4}", OUTCOME_STYLES[check.outcome]),
+        "  ",
+    ]
+    column = sum(map(width_of, row))
+    beside = wrap(check.reason, WIDTH - column)
+    if len(beside) > 2:
+        # A long reason reads better below, in the full width, than in a narrow column.
+        lines = [text_of(*row), *_below("", check.reason)]
+    else:
+        lines = [text_of(*row, beside[0]), *(text_of(" " * column, more) for more in beside[1:])]
+    if check.settle_with:
+        lines += _below("what to do: ", check.settle_with)
+    return lines
+
+
+def _numbers(check: Check) -> tuple[str, str]:
+    """Measured value and limit, in as many digits as it takes to see that one misses the other."""
+    if check.limit is None or check.measured is None:
+        measured = percent(check.measured) if check.measured is not None else ""
+        return measured, _limit(check, percent(check.limit)) if check.limit is not None else ""
+    digits = 1
+    if check.outcome is Outcome.FAIL:
+        alike = [d for d in (1, 2, 3) if percent(check.measured, d) == percent(check.limit, d)]
+        digits += len(alike)
+    return percent(check.measured, digits), _limit(check, percent(check.limit))
+
+
+def _limit(check: Check, limit: str) -> str:
+    return f"{'>=' if check.at_least else '<='} {limit:>7}"
+
+
+def _mark(check: Check) -> str:
+    # A number that misses its limit and passes was too small a matter to judge.
+    if check.outcome is Outcome.PASS and check.at_least and check.measured is not None:
+        return "n/a" if check.measured < (check.limit or 0) else "ok"
+    return _MARKS[check.outcome]
+
+
+def _below(label: str, text: str) -> list[Text]:
+    indent = INDENT + 4
+    lines = wrap(label + text, WIDTH - indent)
+    return [text_of(" " * indent, line) for line in lines]
+
+
+def meaning_lines(checks: tuple[Check, ...]) -> list[Text]:
+    """What the names of the checks mean, for those who see them for the first time."""
+    lines: list[Text] = []
+    used = [
+        (word, meaning)
+        for word, meaning in _MEANINGS
+        if any(check.name.startswith(word) for check in checks)
+    ]
+    hang = max((len(word) for word, _ in used), default=0) + 2
+    for word, meaning in used:
+        lines += paragraph(word, meaning, hang=hang)
+    for line in lines:
+        line.stylize(DIM)
+    return lines
+
+
+def problem_lines(report: Report) -> list[Text]:
+    """Faults of the recording that no check's reason has named yet."""
+    said = " ".join(check.reason for check in report.verdict.checks)
+    rest = [what for what in dict.fromkeys(report.capture.problems) if what not in said]
+    lines: list[Text] = []
+    for what in rest[:MAX_PROBLEMS]:
+        lines += paragraph("also", what, hang=_LABEL)
+    if len(rest) > MAX_PROBLEMS:
+        lines += paragraph("also", f"{len(rest) - MAX_PROBLEMS} more faults (see --format json)")
+    return lines

@@ -1,0 +1,182 @@
+"""Lines of a fixed-width report: cleaning, measuring, cutting, wrapping and aligning text.
+
+Everything that comes from a trace passes `clean`: names may hold line breaks, escape sequences,
+bidirectional controls or wide characters, and must neither break a line nor steer a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+WIDTH = 80
+"""Columns that no line exceeds."""
+INDENT = 2
+ELLIPSIS = "…"
+
+BOLD = "bold"
+DIM = "dim"
+
+Cell = str | Text
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.")
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|us|ms|s|B|[KMGT]iB|GB/s)(?![\w/]))")
+_BREAKS = frozenset({"Cc", "Zl", "Zp"})
+_UNSEEN = frozenset({"Cf", "Cs", "Cn"})
+_GLUE = "\u00a0"
+
+
+def clean(text: str) -> str:
+    """The text without anything that moves a cursor, hides, or reorders."""
+    if text.isascii() and text.isprintable():
+        return text
+    seen = []
+    for char in _ESCAPES.sub("", text):
+        category = unicodedata.category(char)
+        if category in _BREAKS:
+            seen.append(" ")
+        elif category not in _UNSEEN:
+            seen.append(char)
+    return "".join(seen)
+
+
+def width_of(cell: Cell) -> int:
+    """Columns that a text fills."""
+    return cell_len(cell.plain if isinstance(cell, Text) else cell)
+
+
+def clip(text: str, width: int) -> str:
+    """Cut at the end to a width, showing that something is missing."""
+    text = clean(text)
+    if cell_len(text) <= width:
+        return text
+    return _head(text, max(width - 1, 0)).rstrip() + ELLIPSIS if width > 0 else ""
+
+
+def clip_middle(text: str, width: int) -> str:
+    """Cut in the middle: names often differ only at their ends."""
+    text = clean(text)
+    if cell_len(text) <= width:
+        return text
+    if width < 8:
+        return clip(text, width)
+    tail = (width - 1) // 2
+    return _head(text, width - 1 - tail) + ELLIPSIS + _head(text[::-1], tail)[::-1]
+
+
+def _head(text: str, width: int) -> str:
+    """The longest beginning that fills no more than a width."""
+    used = 0
+    for position, char in enumerate(text):
+        used += cell_len(char)
+        if used > width:
+            return text[:position]
+    return text
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines no wider than a width, broken at spaces, a number and its unit kept together."""
+    lines: list[str] = []
+    line = ""
+    for word in _UNIT.sub(_GLUE, clean(text)).split(" "):
+        while cell_len(word) > width:
+            lines += [line] if line else []
+            part = _head(word, width) or word[0]
+            lines.append(part)
+            word, line = word[len(part) :], ""
+        if line and cell_len(line) + 1 + cell_len(word) > width:
+            lines.append(line)
+            line = word
+        elif word:
+            line = f"{line} {word}" if line else word
+    if line or not lines:
+        lines.append(line)
+    return [done.replace(_GLUE, " ") for done in lines]
+
+
+def text_of(*parts: Cell) -> Text:
+    """One line of parts, cleaned."""
+    line = Text(end="")
+    for part in parts:
+        line.append_text(part if isinstance(part, Text) else Text(clean(part)))
+    return line
+
+
+def styled(text: str, style: str) -> Text:
+    """A cleaned text in a style."""
+    return Text(clean(text), style=style, end="")
+
+
+def paragraph(label: Cell, text: str, *, indent: int = INDENT, hang: int = 0) -> list[Text]:
+    """A label and a text wrapped to the right of it.
+
+    Args:
+        label: begins the first line.
+        text: what follows.
+        indent: columns before the label.
+        hang: columns from the label's begin to the text; 0 takes one space.
+    """
+    hang = max(hang, width_of(label) + 1)
+    lines = wrap(text, WIDTH - indent - hang)
+    first = text_of(" " * indent, label, " " * (hang - width_of(label)), lines[0])
+    return [first, *(text_of(" " * (indent + hang), line) for line in lines[1:])]
+
+
+def table(
+    rows: Sequence[Sequence[Cell]],
+    align: str,
+    *,
+    flexible: Iterable[int] = (),
+    header: bool = True,
+) -> list[Text]:
+    """Rows in aligned columns no wider than a line.
+
+    Args:
+        rows: cells; the first row is the header.
+        align: one letter a column, l or r.
+        flexible: columns that give way, cut in the middle, where all do not fit.
+        header: whether the first row is set off.
+    """
+    cells = [[text_of(cell) for cell in row] for row in rows]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    flexible = sorted(flexible)
+    gap = 2 if flexible or _total(widths, 2) <= WIDTH else 1
+    widths = _shrink(widths, flexible, _total(widths, gap) - WIDTH)
+    lines = []
+    for number, row in enumerate(cells):
+        line = text_of(" " * INDENT)
+        for i, (cell, width, side) in enumerate(zip(row, widths, align, strict=True)):
+            line.append(" " * (gap if i else 0))
+            line.append_text(_fit(cell, width, side))
+        if header and number == 0:
+            line.stylize(BOLD)
+        lines.append(line)
+    return lines
+
+
+def _total(widths: Sequence[int], gap: int) -> int:
+    return INDENT + sum(widths) + gap * (len(widths) - 1)
+
+
+def _shrink(widths: list[int], flexible: Sequence[int], excess: int) -> list[int]:
+    """Take the excess from the flexible columns, always from the widest."""
+    widths = list(widths)
+    for _ in range(max(excess, 0)):
+        widest = max(flexible, key=lambda i: widths[i], default=None)
+        if widest is None or widths[widest] <= 1:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _fit(cell: Text, width: int, side: str) -> Text:
+    missing = width - width_of(cell)
+    if missing < 0:
+        cell = Text(clip_middle(cell.plain, width), style=cell.style, end="")
+        missing = width - width_of(cell)
+    padding = " " * missing
+    return text_of(padding, cell) if side == "r" else text_of(cell, padding)

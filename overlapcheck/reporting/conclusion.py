@@ -1,0 +1,42 @@
+"""The plain word for a device that has nothing to gain, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.ledger import Reason
+from overlapcheck.measurements import JUDGED_DIRECTIONS, DeviceMeasurements, StreamRole
+from overlapcheck.quantities import bandwidth, percent
+
+# Waiting that no order of operations would win back.
+_NOT_WINNABLE = (Reason.COPY_BOUND, Reason.DEVICE_COPY, Reason.LAUNCH_LATENCY)
+
+
+def conclusion(device: DeviceMeasurements) -> str:
+    """One or two clauses, or "" where something material can be won."""
+    window_ns = device.window.length_ns
+    if not window_ns or device.opaque:
+        return ""
+    length = device.ledger.end_ns - device.ledger.start_ns
+    for reason in Reason:
+        share = int(length[device.ledger.reason == reason].sum()) / window_ns
+        if reason not in _NOT_WINNABLE and share >= MATERIAL_SHARE:
+            return ""
+    bound = np.isin(device.ledger.reason, (Reason.COPY_BOUND,))
+    if int(length[bound].sum()) / window_ns >= MATERIAL_SHARE:
+        return f"nothing to gain: copy-bound, {_busiest_copies(device)}; only fewer bytes help"
+    busy = percent(device.compute_ns / window_ns)
+    streams = sum(stream.role is StreamRole.COMPUTE for stream in device.streams)
+    more = "more streams cannot help" if streams == 1 else f"{streams} compute streams share it"
+    return f"nothing to gain: compute-bound, the device computes {busy} of the time; {more}"
+
+
+def _busiest_copies(device: DeviceMeasurements) -> str:
+    judged = [device.copies[d] for d in JUDGED_DIRECTIONS if d in device.copies]
+    busiest = max(judged, key=lambda copies: copies.copy_ns)
+    share = percent(busiest.copy_ns / device.window.length_ns)
+    return (
+        f"the link moves {busiest.direction} copies {share} of the time"
+        f" at {bandwidth(busiest.bytes, busiest.copy_ns)}"
+    )
