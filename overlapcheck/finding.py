@@ -8,7 +8,6 @@ from enum import StrEnum
 from overlapcheck.intervals import Intervals
 from overlapcheck.trace import DeviceKey
 
-
 MATERIAL_SHARE = 0.02
 """Below this share of the window nothing is called a cause of failure."""
 

@@ -59,7 +59,7 @@ def release_of(version: str) -> str:
 
 def release_key(version: str) -> tuple[int, ...]:
     """A version as something that sorts by age."""
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    return _numbers(version)[:3]
 
 
 def find_nsys(
@@ -137,11 +137,13 @@ def _candidates(
         expanded = Path(pattern).expanduser()
         found = Path(expanded.anchor).glob(str(expanded.relative_to(expanded.anchor)))
         usable = [path for path in found if os.access(path, os.X_OK) and path.is_file()]
-        yield from sorted(
-            usable, key=lambda path: (release_key(str(path)), str(path)), reverse=True
-        )
+        yield from sorted(usable, key=lambda path: (_numbers(str(path)), str(path)), reverse=True)
 
 
 def _fixed_part(pattern: str) -> str:
     """The directory before the first wildcard: what a person would look into."""
     return pattern.partition("*")[0].rpartition("/")[0] if "*" in pattern else pattern
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))

@@ -16,6 +16,7 @@ from overlapcheck.capture.importer import (
     how_to_install,
     importer_release,
     importers,
+    listed,
     missing_libraries,
 )
 from overlapcheck.capture.profile import SESSION_VARIABLE, profile
@@ -84,7 +85,7 @@ def check_importer(nsys: Nsys) -> HealthCheck:
     found = list(importers(nsys))
     for path in found:
         if missing := missing_libraries(path):
-            problem = f"{path} lacks {', '.join(missing)}"
+            problem = f"{path} lacks {listed(missing)}"
             return HealthCheck("importer", State.PROBLEM, problem, how_to_install(missing))
     fitting = [path for path in found if importer_release(path) == nsys.release]
     if not fitting:

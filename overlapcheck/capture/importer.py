@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from overlapcheck.capture.discovery import Nsys, installed, release_of
@@ -16,9 +16,11 @@ STREAM_SUFFIX = ".qdstrm"
 STREAM_MAGIC = b"NVIDIA Nsight Systems Stream "
 STREAM_HEADER_BYTES = 64
 LOOKUP_TIMEOUT_S = 60.0
+MOST_LISTED = 4
 
-# Where an importer lies, seen from the directory above nsys's own.
-_BESIDE_TARGET = ("host-linux-x64", "host-linux-armv8", "host-linux-sbsa")
+# Where an importer lies, seen from the directory above nsys's own; the second one is the layout
+# of the nsys inside Nsight Compute.
+_BESIDE_TARGET = ("host-linux-*", "linux-desktop-*")
 # Debian splits the tree over two directories, and nsys does not find its own other half.
 _DEBIAN_HOST = Path("/usr/lib/nsight-systems/host-linux-x64")
 _DEBIAN_PACKAGES = {
@@ -42,7 +44,8 @@ def importers(nsys: Nsys | None) -> Iterator[Path]:
     seen: set[Path] = set()
     for tool in tools:
         root = tool.resolve().parent.parent
-        for directory in (*(root / name for name in _BESIDE_TARGET), _DEBIAN_HOST):
+        beside = [place for name in _BESIDE_TARGET for place in sorted(root.glob(name))]
+        for directory in (*beside, _DEBIAN_HOST):
             path = directory / IMPORTER
             if path.is_file() and path.resolve() not in seen:
                 seen.add(path.resolve())
@@ -68,16 +71,22 @@ def missing_libraries(binary: Path) -> tuple[str, ...]:
 
 
 def how_to_install(libraries: tuple[str, ...]) -> str:
-    """The command that brings shared libraries back."""
-    packages = {
-        package
+    """What brings shared libraries back."""
+    known = {
+        library: package
         for library in libraries
         for name, package in _DEBIAN_PACKAGES.items()
         if library.startswith(name)
     }
-    if packages:
-        return f"apt-get install {' '.join(sorted(packages))}"
-    return f"install the package that has {libraries[0]}"
+    if unknown := [library for library in libraries if library not in known]:
+        return f"install what has {listed(unknown)}, or reinstall nsys where they are its own"
+    return f"apt-get install {' '.join(sorted(set(known.values())))}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    rest = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + rest
 
 
 def importer_for(stream: Path, nsys: Nsys | None) -> Path:
@@ -117,7 +126,7 @@ def _no_importer(release: str, found: list[Path]) -> CaptureFailed:
     for path in found:
         if libraries := missing_libraries(path):
             return CaptureFailed(
-                f"not imported yet, and {path} cannot run: it lacks {', '.join(libraries)}",
+                f"not imported yet, and {path} cannot run: it lacks {listed(libraries)}",
                 how_to_install(libraries),
             )
     other = ", ".join(sorted({importer_release(path) for path in found} - {""}))

@@ -12,7 +12,13 @@ from overlapcheck.errors import Interrupted
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Sent by job schedulers and terminals to tell the program something.
-MESSAGE_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT, signal.SIGWINCH)
+MESSAGE_SIGNALS = (
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGQUIT,
+    signal.SIGWINCH,
+    signal.SIGTSTP,
+)
 
 
 @contextmanager

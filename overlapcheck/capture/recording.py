@@ -1,40 +1,24 @@
-"""One run of nsys: started, watched, and cleaned up after."""
+"""One run of nsys: how it is started, and how it ended."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.capture import program_start
 from overlapcheck.capture.interruption import MESSAGE_SIGNALS, STOP_SIGNALS, handling
-from overlapcheck.capture.processes import (
-    POLL_S,
-    RunningProcess,
-    end_process,
-    process,
-    processes_with_tmpdir,
-)
-from overlapcheck.capture.tool import kill_session, spoken_lines
-from overlapcheck.errors import CaptureFailed, Interrupted
+from overlapcheck.capture.tool import spoken_lines
+from overlapcheck.capture.watch import Watch
+from overlapcheck.errors import CaptureFailed
 
-START_TIMEOUT_S = 120.0
-GRACE_S = 5.0
 # Clear of the numbers that nsys gives to its own standard streams.
 LOWEST_COPY = 10
-# The third request to stop is meant.
-KILL_AFTER_SIGNALS = 3
-# From a terminal these reach every process of the foreground group.
-_GROUP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH)
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +33,7 @@ class Recording:
     outlived_nsys: bool
     """nsys was gone while the program still ran; the program has been ended."""
     stopped_by: str
-    """First signal that we were sent; empty when none was."""
+    """First signal that was handed on to end the program; empty when none was."""
     program_seconds: float
     said: tuple[str, ...]
     """What nsys printed, without progress bars."""
@@ -60,8 +44,8 @@ def record(
     scratch: Path,
     environment: Mapping[str, str],
     *,
-    progress: Tell,
-    warn: Tell,
+    progress: Callable[[str], None],
+    warn: Callable[[str], None],
 ) -> Recording:
     """Run nsys to its end.
 
@@ -70,126 +54,38 @@ def record(
         scratch: private directory; nsys's temporary files go there, too.
         environment: variables to add.
         progress: told when the report is being written.
-        warn: told what a signal did.
+        warn: told what a signal or a full disk did.
 
     Raises:
-        CaptureFailed: nsys cannot be started.
+        CaptureFailed: nsys cannot be started, or does not start the program.
         Interrupted: a second signal while the report was being written.
     """
-    with _own_streams() as streams:
-        descriptors = [str(stream) for stream in streams]
-        tmpdir = f"={os.environ['TMPDIR']}" if "TMPDIR" in os.environ else ""
-        launcher = [sys.executable, "-I", "-S", program_start.__file__, str(scratch), tmpdir]
-        argv = argv_for([*launcher, *descriptors, "--"])
-        watch = _Watch(scratch, progress, warn)
-        with handling((*STOP_SIGNALS, *MESSAGE_SIGNALS), watch.receive):
-            return watch.run(argv, {**_environment(), **environment}, streams)
+    log_path = scratch / "nsys.log"
+    watch = Watch(scratch, progress, warn)
+    own = {**_environment(), **environment, "TMPDIR": str(scratch)}
+    with (
+        _own_streams() as streams,
+        log_path.open("wb") as log,
+        handling((*STOP_SIGNALS, *MESSAGE_SIGNALS), watch.receive),
+    ):
+        nsys = _start(argv_for(_launcher(scratch, streams)), own, streams, log.fileno())
+        watch.run(nsys)
+    return Recording(
+        exit_code=nsys.returncode,
+        started=(scratch / "started").exists(),
+        not_started=_text(scratch / "not_started"),
+        outlived_nsys=watch.outlived_nsys,
+        stopped_by=watch.stopped_by,
+        program_seconds=watch.program_seconds,
+        said=spoken_lines(_text(log_path)),
+    )
 
 
-class _Watch:
-    """The state of one recording, changed by signals and by the program's life."""
-
-    def __init__(self, scratch: Path, progress: Tell, warn: Tell) -> None:
-        self._scratch = scratch
-        self._progress = progress
-        self._warn = warn
-        self._program: RunningProcess | None = None
-        self._started_at = self._ended_at = time.monotonic()
-        self._pending: list[int] = []
-        self._stops: list[int] = []
-        self._importing = False
-        self._warned_of_import = False
-        self._abandoned = False
-
-    def receive(self, signum: int) -> None:
-        """Hand a signal on to the program, or protect the report that is being written."""
-        if signum in STOP_SIGNALS:
-            self._stops.append(signum)
-        if self._importing:
-            self._while_importing(signum)
-        elif self._program is None:
-            self._pending.append(signum)
-        else:
-            self._hand_on(signum)
-
-    def run(
-        self, argv: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
-    ) -> Recording:
-        log_path = self._scratch / "nsys.log"
-        with log_path.open("wb") as log:
-            nsys = _start(
-                argv, {**environment, "TMPDIR": str(self._scratch)}, streams, log.fileno()
-            )
-        try:
-            while nsys.poll() is None and not self._abandoned:
-                self._look_for_the_program()
-                time.sleep(POLL_S)
-            outlived = self._abandoned is False and self._program_runs()
-        finally:
-            self._clean_up(nsys)
-        if self._abandoned:
-            raise Interrupted("given up while nsys was writing the report", "run it again")
-        self._look_for_the_program()
-        return Recording(
-            exit_code=nsys.returncode,
-            started=(self._scratch / "started").exists(),
-            not_started=_text(self._scratch / "not_started"),
-            outlived_nsys=outlived,
-            stopped_by=signal.Signals(self._stops[0]).name if self._stops else "",
-            program_seconds=self._ended_at - self._started_at,
-            said=spoken_lines(_text(log_path)),
-        )
-
-    def _look_for_the_program(self) -> None:
-        if self._importing:
-            return
-        if self._program is None:
-            pid = _text(self._scratch / "started")
-            if not pid:
-                if time.monotonic() - self._started_at > START_TIMEOUT_S:
-                    raise CaptureFailed(
-                        f"nsys did not start the program within {START_TIMEOUT_S:g} s",
-                        "overlapcheck doctor shows what is wrong",
-                    )
-                return
-            self._started_at = self._ended_at = time.monotonic()
-            self._program = process(int(pid)) or RunningProcess(int(pid), -1)
-            while self._pending:
-                self._hand_on(self._pending.pop(0))
-        self._ended_at = time.monotonic()
-        if not self._program.is_running:
-            self._importing = True
-            self._progress("writing the report")
-
-    def _program_runs(self) -> bool:
-        return self._program is not None and self._program.is_running
-
-    def _hand_on(self, signum: int) -> None:
-        assert self._program is not None
-        if len(self._stops) >= KILL_AFTER_SIGNALS and signum in STOP_SIGNALS:
-            self._warn("killing the program; what it recorded is still judged")
-            signum = signal.SIGKILL
-        self._program.send(signum, whole_group=signum in (*_GROUP_SIGNALS, signal.SIGKILL))
-
-    def _while_importing(self, signum: int) -> None:
-        if signum not in STOP_SIGNALS:
-            return
-        # The signal that ended the program was the first; only later ones mean the report.
-        if self._warned_of_import:
-            self._abandoned = True
-        else:
-            self._warned_of_import = True
-            self._warn("the report is being written; once more gives it up")
-
-    def _clean_up(self, nsys: subprocess.Popen[bytes]) -> None:
-        if self._program is not None and self._program.is_running:
-            end_process(self._program, grace_s=GRACE_S)
-        kill_session(nsys)
-        for left_over in list(processes_with_tmpdir(self._scratch)):
-            left_over.send(signal.SIGKILL)
-        for name in _text(self._scratch / "config_files").splitlines():
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
+def _launcher(scratch: Path, streams: Sequence[int]) -> list[str]:
+    """The words that go before the program: see program_start.py."""
+    tmpdir = f"={os.environ['TMPDIR']}" if "TMPDIR" in os.environ else ""
+    script = [sys.executable, "-I", "-S", program_start.__file__]
+    return [*script, str(scratch), tmpdir, *map(str, streams), "--"]
 
 
 def _start(

@@ -80,9 +80,7 @@ class IdleCause:
             return None
         context = Context(rows, device, measured)
         facts = tuple(line for fact in self.facts for line in fact(context))
-        return Evidence(
-            Intervals.of(rows.start_ns, rows.end_ns), facts, self._confidence(rows)
-        )
+        return Evidence(Intervals.of(rows.start_ns, rows.end_ns), facts, self._confidence(rows))
 
     def advise(self, framework: Framework, /) -> str:
         """See `Cause.advise`."""

@@ -1,37 +1,25 @@
-"""Lines of evidence that several causes share; every number comes from ledger rows."""
+"""Lines of evidence about waits and the calls behind them; every number comes from ledger rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from overlapcheck.causes._base import Context, by_cost
+from overlapcheck.causes._base import Context, Facts, by_cost
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.ledger import Relation, Work
-from overlapcheck.quantities import bandwidth, count_of, duration, size
+from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
 """Of one kind of fact; the costliest are told."""
-
-_WORK_NAMES = {
-    Work.H2D: "h2d copy",
-    Work.D2H: "d2h copy",
-    Work.P2P: "p2p copy",
-    Work.D2D: "copy within the device",
-    Work.MEMSET: "memset",
-    Work.MIGRATION: "migration",
-    Work.COMMUNICATION: "collective",
-    Work.COMPUTE: "kernel",
-}
-_PLURALS = {
-    Work.H2D: "h2d copies",
-    Work.D2H: "d2h copies",
-    Work.P2P: "p2p copies",
-    Work.D2D: "copies within the device",
-}
+NAME_LENGTH = 36
+"""Longer kernel names lose their middle."""
+UNIFORM_RATIO = 2.0
+"""Values whose largest and smallest differ by more are told as a range."""
 
 
 def waits(context: Context) -> list[str]:
-    """How many waits, in how many steps, and the longest with the kernel that it kept waiting."""
+    """How many waits, in how many steps, and the longest with the kernels around it."""
     rows, device = context.rows, context.device
     length = rows.end_ns - rows.start_ns
     longest = int(np.argmax(length))
@@ -39,137 +27,49 @@ def waits(context: Context) -> list[str]:
     where = f" in {steps.size} of {device.window.steps} steps" if device.window.steps else ""
     pieces = int(np.unique(_piece_ends(rows.start_ns, rows.end_ns)).size)
     text = f"{count_of(pieces, 'wait')}{where}, {duration(int(length.sum()))} together"
-    step = int(rows.step[longest])
-    at = f"step {step}" if step >= 0 and device.window.steps else _clock(rows.start_ns[longest])
-    name = context.measured.names.strings.text(int(rows.kernel_name_id[longest]))
-    before = f", before kernel {name}" if name else ""
-    return [text, f"longest {duration(int(length[longest]))} at {at}{before}"]
+    step, start = int(rows.step[longest]), int(rows.start_ns[longest])
+    at = f"step {step}" if step >= 0 and device.window.steps else seconds(start)
+    return [text, f"longest {duration(int(length[longest]))} at {at}{_around(context, longest)}"]
+
+
+def _around(context: Context, row: int) -> str:
+    """The kernels around the gap that a row lies in."""
+    gaps, start = context.device.gaps, int(context.rows.start_ns[row])
+    inside = np.flatnonzero(
+        (gaps.context_id == ABSENT) & (gaps.start_ns <= start) & (gaps.end_ns > start)
+    )
+    before = kernel(context, int(gaps.before_name_id[inside[0]])) if inside.size else ""
+    after = kernel(context, int(context.rows.kernel_name_id[row]))
+    if before and after:
+        return f", between kernels {before} and {after}"
+    return f", after kernel {before}" if before else f", before kernel {after}" if after else ""
 
 
 def calls(context: Context) -> list[str]:
     """Which calls held which thread, how often and how long each."""
     rows = context.rows
-    known = rows.call_name_id != ABSENT
-    rows = rows.rows(known)
-    if len(rows) == 0:
-        return []
-    names, pid = context.measured.names, context.device.key.pid
+    rows = rows.rows(rows.call_name_id != ABSENT)
     lines = []
-    for name_id, _, _ in by_cost(rows, rows.call_name_id)[:MAX_LINES]:
+    for name_id, _, idle_ns in by_cost(rows, rows.call_name_id)[:MAX_LINES]:
         mine = rows.rows(rows.call_name_id == name_id)
-        _, first = np.unique(mine.call_start_ns, return_index=True)
-        each = mine.rows(first)
-        held = int(np.median(each.call_ns))
-        times = count_of(len(each), "time")
+        each = mine.rows(np.unique(mine.call_start_ns, return_index=True)[1])
         lines.append(
-            f"{names.strings.text(name_id)} held {names.thread(pid, int(each.tid[0]))}"
-            f" {times}, {duration(held)} each"
+            f"{context.measured.names.strings.text(name_id)} held"
+            f" {thread(context, common(each.tid))} {count_of(len(each), 'time')},"
+            f" {spread(each.call_ns, duration)} each: {duration(idle_ns)} idle during and after"
         )
-    return lines
-
-
-def called_copies(context: Context) -> list[str]:
-    """The copies that the blamed calls made: number, size, memory, stream."""
-    rows = context.rows
-    copying = np.isin(rows.call_work, (Work.H2D, Work.D2H, Work.P2P))
-    rows = rows.rows(copying)
-    if len(rows) == 0:
-        return []
-    _, first = np.unique(rows.call_start_ns, return_index=True)
-    each = rows.rows(first)
-    return _copies(each.call_work, each.call_bytes, each.call_stream_id, each.call_ns)
-
-
-def waited_copies(context: Context) -> list[str]:
-    """The copies that compute waited for: number, size, stream, speed."""
-    rows = context.rows
-    rows = rows.rows(np.isin(rows.work, (Work.H2D, Work.D2H, Work.P2P)))
-    if len(rows) == 0:
-        return []
-    _, first = np.unique(rows.operation, return_index=True)
-    each = rows.rows(first)
-    return _copies(each.work, each.work_bytes, each.work_stream_id, each.work_ns)
-
-
-def _copies(work: Ints, count_bytes: Ints, stream: Ints, ns: Ints) -> list[str]:
-    lines = []
-    keys = np.stack((work, stream), axis=1)
-    groups, group, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    totals = np.bincount(group, weights=count_bytes, minlength=len(groups))
-    for number in np.argsort(-totals, kind="stable")[:MAX_LINES]:
-        kind, stream_id = groups[number].tolist()
-        mine = group == number
-        typical, typical_ns = float(np.median(count_bytes[mine])), float(np.median(ns[mine]))
-        noun = count_of(int(counts[number]), _WORK_NAMES[Work(kind)], _PLURALS[Work(kind)])
-        lines.append(
-            f"{noun} of {size(typical)} on stream {stream_id},"
-            f" {duration(typical_ns)} each ({bandwidth(typical, typical_ns)})"
-        )
-    return lines
-
-
-def relations(context: Context) -> list[str]:
-    """What made the copies wait for compute, and whether that is proven."""
-    rows = context.rows
-    fills = rows.rows(np.isin(rows.work, (Work.H2D, Work.D2H, Work.P2P)))
-    if len(fills) == 0:
-        return []
-    kernel, copy = _common(fills.kernel_stream_id), _common(fills.work_stream_id)
-    relation = Relation(_common(fills.relation))
-    line = {
-        Relation.STREAM: f"copies and kernels share stream {copy}, which runs them in order",
-        Relation.EVENT: f"stream {copy} waits for an event recorded behind kernels, and stream"
-        f" {kernel} for the copy",
-        Relation.NULL_STREAM: f"one of streams {copy} and {kernel} is the legacy null stream, the"
-        " other a blocking one: neither runs beside the other",
-        Relation.ENGINE: f"copies of stream {copy} queue behind another stream's copies",
-        Relation.NONE: "",
-    }[relation]
-    lines = [line] if line else []
-    if relation is Relation.EVENT and 2 * int(fills.inferred.sum()) > len(fills):
-        lines.append("inferred from adjacent times: no event rows prove the wait")
-    return lines
-
-
-def collectives(context: Context) -> list[str]:
-    """Which collectives compute waited for."""
-    rows = context.rows.rows(context.rows.work == Work.COMMUNICATION)
-    if len(rows) == 0:
-        return []
-    lines = []
-    for name_id, _, ns in by_cost(rows, rows.work_name_id)[:MAX_LINES]:
-        mine = rows.rows(rows.work_name_id == name_id)
-        _, first = np.unique(mine.operation, return_index=True)
-        each = mine.rows(first)
-        name = context.measured.names.strings.text(name_id)
-        lines.append(
-            f"{len(each)} x {name} on stream {_common(each.work_stream_id)},"
-            f" {duration(float(np.median(each.work_ns)))} each, {duration(ns)} exposed"
-        )
-    return lines
-
-
-def device_work(context: Context) -> list[str]:
-    """Copies within the device and memsets between kernels."""
-    rows = context.rows.rows(np.isin(context.rows.work, (Work.D2D, Work.MEMSET)))
-    lines = []
-    for work, _, ns in by_cost(rows, rows.work)[:MAX_LINES]:
-        count = int(np.unique(rows.operation[rows.work == work]).size)
-        noun = count_of(count, _WORK_NAMES[Work(work)], _PLURALS.get(Work(work), ""))
-        lines.append(f"{noun}, {duration(ns)} between kernels")
     return lines
 
 
 def host_whereabouts(context: Context) -> list[str]:
     """Where the launching thread was outside CUDA: in which OS call, or running."""
     rows = context.rows
-    names, pid = context.measured.names, context.device.key.pid
     lines = []
     for os_name, _, ns in by_cost(rows, rows.os_name_id)[:MAX_LINES]:
-        text = names.strings.text(os_name)
-        where = f"in {text}" if text else "running its own code, in no traced OS call"
+        text = context.measured.names.strings.text(os_name)
+        where = f"was in {text}" if text else "ran its own code, in no recorded OS call,"
         mine = rows.tid[rows.os_name_id == os_name]
-        lines.append(f"{names.thread(pid, _common(mine))} {where} for {duration(ns)}")
+        lines.append(f"{thread(context, common(mine))} {where} for {duration(ns)} of it")
     return lines
 
 
@@ -179,14 +79,15 @@ def launches(context: Context) -> list[str]:
     length = rows.end_ns - rows.start_ns
     count = int(np.unique(rows.operation).size)
     steps = context.device.window.steps
-    per_step = f", {count / steps:.0f} per step" if steps else ""
+    per_step = f", {count / steps:.0f} per step" if steps and count >= steps else ""
     return [
-        f"{count_of(count, 'launch', 'launches')} came after the device had run dry{per_step};"
-        f" {duration(float(np.median(length)))} of idle time each (median)"
+        f"{count_of(count, 'launch', 'launches')} of {thread(context, common(rows.tid))} came"
+        f" after the device had run dry{per_step}; {duration(float(np.median(length)))} of idle"
+        " time each (median)"
     ]
 
 
-def environment(*names: str) -> object:
+def environment(*names: str) -> Facts:
     """Facts about environment variables of the program."""
 
     def facts(context: Context) -> list[str]:
@@ -196,7 +97,37 @@ def environment(*names: str) -> object:
     return facts
 
 
-def _common(values: Ints) -> int:
+def kernel(context: Context, name_id: int) -> str:
+    """Name of a kernel, its middle left out where it is long; "" for none."""
+    return shortened(context.measured.names.strings.text(name_id))
+
+
+def shortened(name: str) -> str:
+    """A name without its middle where it is long."""
+    if len(name) <= NAME_LENGTH:
+        return name
+    half = (NAME_LENGTH - 3) // 2
+    return f"{name[:half]}...{name[-half:]}"
+
+
+def thread(context: Context, tid: int) -> str:
+    """A thread by name, or by number."""
+    if tid == ABSENT:
+        return "an unknown thread"
+    name = context.measured.names.thread(context.device.key.pid, tid)
+    return name if name.startswith("thread ") else f"thread {name}"
+
+
+def spread(values: Ints, text: Callable[[float], str]) -> str:
+    """One value where all are about equal, else their range: 1.2 ms, or 14.8 us – 44.1 ms."""
+    low, high = float(values.min()), float(values.max())
+    if high <= UNIFORM_RATIO * low or text(low) == text(high):
+        return text(float(np.median(values)))
+    return f"{text(low)} – {text(high)}"
+
+
+def common(values: Ints) -> int:
+    """The value that occurs most often."""
     distinct, count = np.unique(values, return_counts=True)
     return int(distinct[np.argmax(count)])
 
@@ -206,7 +137,3 @@ def _piece_ends(start: Ints, end: Ints) -> Ints:
     last = np.append(start[1:] > end[:-1], True)
     ends = np.where(last, end, np.iinfo(np.int64).max)
     return np.minimum.accumulate(ends[::-1])[::-1]
-
-
-def _clock(ns: int) -> str:
-    return f"{ns / 1e9:.6f} s"

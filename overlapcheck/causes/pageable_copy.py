@@ -26,14 +26,14 @@ When this is wrong
     which pinning does not remove (see host-sync).
 """
 
-from overlapcheck.causes import _facts
+from overlapcheck.causes import _facts, _facts_work
 from overlapcheck.causes._base import IdleCause
 from overlapcheck.ledger import Reason
 
 CAUSE = IdleCause(
     reason=Reason.PAGEABLE_COPY,
     title="pageable copies hold the launching thread",
-    facts=(_facts.called_copies, _facts.calls, _facts.waits),
+    facts=(_facts_work.pageable_copies, _facts.calls, _facts.waits),
     advice="pin the buffer once, outside the loop (cudaHostAlloc or cudaHostRegister), and copy it"
     " with cudaMemcpyAsync on a stream of its own",
     advice_pytorch="pin the source: DataLoader(pin_memory=True) or tensor.pin_memory() once, and"

@@ -10,9 +10,7 @@ from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.verdict import Check, Outcome, Policy, Verdict
 
 
-def judge(
-    measured: Measurements, policy: Policy, findings: tuple[Finding, ...] = ()
-) -> Verdict:
+def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] = ()) -> Verdict:
     """Judge every device.
 
     Findings matter only where the policy names causes.

@@ -52,9 +52,7 @@ _OPTIONS = (
         show_default=True,
         help="Largest share of the time that perfect overlap could still win back.",
     ),
-    click.option(
-        "--max-idle", type=_PERCENT, metavar="PCT", help="Largest share without compute."
-    ),
+    click.option("--max-idle", type=_PERCENT, metavar="PCT", help="Largest share without compute."),
     click.option(
         "--max-exposed-comm",
         type=_PERCENT,
@@ -107,17 +105,30 @@ _OPTIONS = (
     ),
 )
 
+_NAMES = (
+    "min_overlap",
+    "max_recoverable",
+    "max_idle",
+    "max_exposed_comm",
+    "no_ceiling",
+    "require_copies",
+    "fail_on",
+    "steps",
+    "skip",
+    "window",
+    "device",
+    "comm_pattern",
+    "format_",
+    "outputs",
+)
+
 
 def judging_options(command: Command) -> Command:
     """Add the shared options; the command receives them as one `judging` argument."""
 
     @wraps(command)
     def with_judging(**options: Any) -> Any:
-        names = (
-            "min_overlap max_recoverable max_idle max_exposed_comm no_ceiling require_copies fail_on "
-            "steps skip window device comm_pattern format_ outputs"
-        ).split()
-        judging = _judging(**{name: options.pop(name) for name in names})
+        judging = _judging(**{name: options.pop(name) for name in _NAMES})
         return command(judging=judging, **options)
 
     for option in reversed(_OPTIONS):

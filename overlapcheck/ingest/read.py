@@ -10,7 +10,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.ingest.database import Database, open_database
 from overlapcheck.ingest.schemas import device_work, host_calls, metadata, nvtx, target
-from overlapcheck.ingest.schemas._select import ANY_PROCESS, integers
+from overlapcheck.ingest.schemas._select import ANY_PROCESS, integers, text, texts
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:
@@ -51,17 +51,17 @@ def _read(db: Database) -> Trace:
     named = (kernels, api_calls, os_calls, overheads, ranges)
     used = [table.name_id for table in named if not isinstance(table, Missing)]
     used.append(np.array(list(thread_name_ids.values()), dtype=np.int64))
-    texts = _texts(db, used) | inline_texts
+    names = _texts(db, used) | inline_texts
     if not isinstance(api_calls, Missing):
-        api_calls, plain = _with_plain_names(api_calls, texts)
-        texts |= plain
+        api_calls, plain = _with_plain_names(api_calls, names)
+        names |= plain
     return Trace(
         info=metadata.read_capture_info(db),
-        strings=Strings(texts),
+        strings=Strings(names),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
         process_names=target.read_process_names(db, pids),
-        thread_names={key: texts.get(i, "") for key, i in thread_name_ids.items()},
+        thread_names={key: names.get(i, "") for key, i in thread_name_ids.items()},
         kernels=kernels,
         copies=copies,
         memsets=memsets,
@@ -99,15 +99,15 @@ def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
     if not db.has("StringIds", "id", "value") or wanted.size == 0:
         return {}
     rows = db.query(
-        f"SELECT id, ifnull(value, '') AS value FROM StringIds"
+        f"SELECT id, {text('value')} AS value FROM StringIds"
         f" WHERE id BETWEEN {wanted[0]} AND {wanted[-1]}"
     )
     ids = integers(rows, "id")
     kept = np.isin(ids, wanted)
-    values = rows.column("value").filter(kept).to_pylist()
+    values = texts(rows.filter(kept), "value")
     return dict(zip(ids[kept].tolist(), values, strict=True))
 
 
-def _with_plain_names(calls: ApiCalls, texts: dict[int, str]) -> tuple[ApiCalls, dict[int, str]]:
-    ids, plain = host_calls.merge_api_names(calls.name_id, texts)
+def _with_plain_names(calls: ApiCalls, names: dict[int, str]) -> tuple[ApiCalls, dict[int, str]]:
+    ids, plain = host_calls.merge_api_names(calls.name_id, names)
     return replace(calls, name_id=ids), plain

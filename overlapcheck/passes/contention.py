@@ -64,7 +64,9 @@ def contention(
             rows.append((name_id, grid, *found))
     rows.sort(key=lambda row: (-row[6], row[0], row[1]))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 8).T
-    return Contention(*columns[:7], columns[7].astype(np.bool_))
+    names = list(Contention.__dataclass_fields__)[:-1]
+    counted = dict(zip(names, columns, strict=False))
+    return Contention(**counted, with_collective=columns[7].astype(np.bool_))
 
 
 def _compare(

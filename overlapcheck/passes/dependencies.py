@@ -270,7 +270,7 @@ def _null_stream_barriers(process: ProcessTables, ops: Operations) -> _Edges:
     Streams made with cudaStreamNonBlocking take no part: most side streams of frameworks.
     """
     numbers = _dense_stream(ops)
-    nulls = [numbers[tuple(key)] for key in null_streams(process) if tuple(key) in numbers]
+    nulls = [numbers[c, s] for c, s in null_streams(process) if (c, s) in numbers]
     described = zip(
         process.streams.context_id.tolist(),
         process.streams.stream_id.tolist(),
@@ -310,9 +310,7 @@ def _same_engine(ops: Operations) -> _Edges:
             continue
         by_end = rows[np.argsort(ops.end_ns[rows], kind="stable")]
         at = (
-            np.searchsorted(
-                ops.end_ns[by_end], ops.start_ns[rows] + CLOCK_SLACK_NS, side="right"
-            )
+            np.searchsorted(ops.end_ns[by_end], ops.start_ns[rows] + CLOCK_SLACK_NS, side="right")
             - 1
         )
         candidate = by_end[np.maximum(at, 0)]

@@ -15,8 +15,9 @@ from overlapcheck.measurements import CopyOverlap, Direction
 from overlapcheck.passes.dependencies import dependencies
 from overlapcheck.passes.held_calls import call_kinds, held_calls, launches_block
 from overlapcheck.passes.host_lateness import host_timeline
-from overlapcheck.passes.idle_ledger import LedgerInput, idle_ledger
+from overlapcheck.passes.idle_ledger import idle_ledger
 from overlapcheck.passes.idle_walk import submit_times, walk
+from overlapcheck.passes.ledger_input import LedgerInput
 from overlapcheck.passes.operations import Operations, operations
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.window import Steps

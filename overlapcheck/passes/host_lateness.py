@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Columns, Ints, Mask
+from overlapcheck.columns import Columns, Ints, Mask
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.measurements import Window
@@ -147,6 +147,8 @@ def explain_lateness(
     Returns:
         Pieces that tile the parts.
     """
+    if start_ns.size == 0:
+        return LatePieces.none()
     tid = ops.tid[operation]
     drain = _drains(start_ns, end_ns, tid, host)
     rows: list[tuple[Ints, ...]] = []
@@ -215,8 +217,9 @@ def _of_thread(
     is_held = held_row != NO_CUT
     is_overhead = first.cut[first_of] != NO_CUT
     away = third.cut != NO_CUT
-    reason, call = _restart_reasons(part, third.start_ns, third.end_ns, away, operation, drain, ops,
-                                    host)
+    reason, call = _restart_reasons(
+        part, third.start_ns, third.end_ns, away, operation, drain, ops, host
+    )
     if is_held.any():
         reason[is_held] = held.reason[held_row[is_held]]
         call[is_held] = held.call[held_row[is_held]]
@@ -293,12 +296,3 @@ def _share_restart(
         columns[3][keep],
         columns[4][keep],
     )
-
-
-__all__ = [
-    "ABSENT",
-    "HostTimeline",
-    "LatePieces",
-    "explain_lateness",
-    "host_timeline",
-]

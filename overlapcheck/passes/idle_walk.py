@@ -86,8 +86,9 @@ def walk(ops: Operations, depends: Dependencies, submit_ns: Ints, idle: Interval
         emitted.add(piece[orphan], upper[orphan], finish[orphan], Part.OPEN, current[orphan])
     at_fill = orphan
     while piece.size:
-        stop, current, upper = _one_step(ops, depends, submit_ns, begin, piece, current, upper,
-                                         at_fill, emitted)
+        stop, current, upper = _one_step(
+            ops, depends, submit_ns, begin, piece, current, upper, at_fill, emitted
+        )
         piece, current, upper = piece[~stop], current[~stop], upper[~stop]
         at_fill = np.zeros(piece.size, dtype=bool)
     return emitted.parts(kernel)
@@ -113,10 +114,20 @@ def _one_step(
     ready = np.where(fills, np.minimum(ended, upper), floor)
     late = submit_ns[current] > ready + SUBMIT_SLACK_NS
     waiting = ~at_fill
-    emitted.add(piece[waiting & late], ready[waiting & late], upper[waiting & late], Part.HOST,
-                current[waiting & late])
-    emitted.add(piece[waiting & ~late], ready[waiting & ~late], upper[waiting & ~late],
-                Part.LATENCY, current[waiting & ~late])
+    emitted.add(
+        piece[waiting & late],
+        ready[waiting & late],
+        upper[waiting & late],
+        Part.HOST,
+        current[waiting & late],
+    )
+    emitted.add(
+        piece[waiting & ~late],
+        ready[waiting & ~late],
+        upper[waiting & ~late],
+        Part.LATENCY,
+        current[waiting & ~late],
+    )
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
     stop = ~fills | (ops.start_ns[before] <= floor)

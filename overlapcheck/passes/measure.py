@@ -11,6 +11,7 @@ from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
     JUDGED_DIRECTIONS,
+    CaptureProblem,
     DeviceMeasurements,
     Measurements,
     Names,
@@ -45,15 +46,17 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     Raises:
         PolicyInvalid: the selection names steps or a device that the report does not have.
     """
-    devices, problems = [], []
+    problems: list[CaptureProblem] = []
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = [process_tables(trace, pid) for pid in pids_of(tables)]
     _check_steps(processes, trace, selection)
     with_kernels = [process for process in processes if len(process.kernels)]
-    for process in with_kernels:
-        for device_id in np.unique(process.kernels.device_id).tolist():
-            if selection.device in (None, device_id):
-                devices.append(_measure_device(trace, process, device_id, selection))
+    devices = [
+        _measure_device(trace, process, device_id, selection)
+        for process in with_kernels
+        for device_id in np.unique(process.kernels.device_id).tolist()
+        if selection.device in (None, device_id)
+    ]
     judged = {device.key.pid for device in devices}
     for process in processes:
         # A launcher or loader process without kernels is no fault while others have them.

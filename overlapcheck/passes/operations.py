@@ -95,8 +95,12 @@ def operations(
         stream_id=stream_id,
         name_id=_joined(kernels.name_id, none),
         bytes=_joined(np.zeros(len(kernels), dtype=np.int64), copies.bytes, memsets.bytes),
-        pageable=_joined(
-            np.zeros(len(kernels), dtype=bool), copies.pageable, np.zeros(len(memsets), dtype=bool)
+        pageable=np.concatenate(
+            (
+                np.zeros(len(kernels), dtype=bool),
+                copies.pageable,
+                np.zeros(len(memsets), dtype=bool),
+            )
         ),
         step=_joined(kernel_step.astype(np.int64), none),
         call=call,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from overlapcheck.finding import Finding
+from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.quantities import duration, percent
-from overlapcheck.renderers._terminal_head import MATERIAL_SHARE
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     INDENT,
@@ -34,7 +33,7 @@ def ledger_lines(device: DeviceReport) -> list[Text]:
     """The idle time as a bar, and its parts by size."""
     parts = [(entry.cause, entry.ns) for entry in device.ledger if entry.ns > 0]
     if not parts:
-        return []
+        return _conclusion(device)
     parts.sort(key=lambda part: -part[1])
     marks = [*_FILLS[: len(parts)], *_REST * (len(parts) - len(_FILLS))]
     # NO-BREAK SPACE keeps a mark with its name and number when the line is wrapped.
@@ -49,7 +48,13 @@ def ledger_lines(device: DeviceReport) -> list[Text]:
         styled(f"{total} of {duration(device.window_ns)} without compute, by cause", BOLD),
     )
     lines = wrap(" + ".join(named), WIDTH - INDENT)
-    return [head, bar, *(text_of(" " * INDENT, line) for line in lines)]
+    return [head, bar, *(text_of(" " * INDENT, line) for line in lines), *_conclusion(device)]
+
+
+def _conclusion(device: DeviceReport) -> list[Text]:
+    if not device.conclusion:
+        return []
+    return [text_of(" " * INDENT, line) for line in wrap(device.conclusion, WIDTH - INDENT)]
 
 
 def _bar(parts: list[tuple[str, int]], marks: list[str]) -> str:

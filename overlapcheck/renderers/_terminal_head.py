@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_text import (
     BOLD,
@@ -27,8 +28,6 @@ OUTCOME_STYLES = {
     Outcome.FAIL: "bold red",
     Outcome.INCONCLUSIVE: "bold yellow",
 }
-MATERIAL_SHARE = 0.02
-"""Below this share of the window nothing is called a cause of failure."""
 MAX_PROBLEMS = 3
 
 _LABEL = 9

@@ -65,6 +65,23 @@ def integers(rows: pa.Table, name: str) -> Ints:
     return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
 
 
+def text(expression: str) -> str:
+    """SQL for a text column as bytes: names are stored as programs gave them, in any encoding."""
+    return f"CAST(ifnull({expression}, '') AS BLOB)"
+
+
+def texts(rows: pa.Table, name: str) -> list[str]:
+    """A column selected with `text`, decoded; what is not UTF-8 becomes replacement characters."""
+    return [decoded(value) for value in rows.column(name).to_pylist()]
+
+
+def decoded(value: bytes | str | None) -> str:
+    """One stored text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    return value or ""
+
+
 def by_start(columns: dict[str, Ints]) -> dict[str, Ints]:
     """Rows sorted by start, then end: row order of an export means nothing from 2025.6 on."""
     return _sorted(columns, columns["end_ns"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.ingest.schemas._select import integers
+from overlapcheck.ingest.schemas._select import integers, text, texts
 from overlapcheck.trace import CopyKind, MemoryKind
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def memory_kinds(db: Database, numbers: Ints) -> Ints:
 def _labels(db: Database, table: str, meaning: Mapping[str, int]) -> dict[int, int]:
     if not db.has(table, "id", "label"):
         return {}
-    rows = db.query(f"SELECT id, ifnull(label, '') AS label FROM {table}")
-    pairs = zip(integers(rows, "id").tolist(), rows.column("label").to_pylist(), strict=True)
+    rows = db.query(f"SELECT id, {text('label')} AS label FROM {table}")
+    pairs = zip(integers(rows, "id").tolist(), texts(rows, "label"), strict=True)
     return {n: meaning[label.lower()] for n, label in pairs if label.lower() in meaning}
 
 

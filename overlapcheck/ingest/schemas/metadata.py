@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.schemas._select import column, integers
+from overlapcheck.ingest.schemas._select import column, integers, text, texts
 from overlapcheck.ingest.schemas.device_work import GRAPH, count_untimed
 from overlapcheck.trace import CaptureInfo, Diagnostic, GraphGranularity
 
@@ -52,10 +52,10 @@ def _pairs(db: Database, table: str, where: str = "1") -> list[tuple[str, str]]:
     if not db.has(table, "name", "value"):
         return []
     rows = db.query(
-        f"SELECT ifnull(name, '') AS name, ifnull(CAST(value AS TEXT), '') AS value"
+        f"SELECT {text('name')} AS name, {text('value')} AS value"
         f' FROM "{db.resolve(table)}" WHERE {where}'
     )
-    return list(zip(rows.column("name").to_pylist(), rows.column("value").to_pylist(), strict=True))
+    return list(zip(texts(rows, "name"), texts(rows, "value"), strict=True))
 
 
 def _export_metadata(db: Database) -> dict[str, str]:
@@ -107,14 +107,15 @@ def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:
     if not db.has(table, "severity", "text"):
         return ()
     process = f"ifnull(globalPid >> 24, {ABSENT})" if db.has(table, "globalPid") else str(ABSENT)
+    message = text("text")
     rows = db.query(
-        f"SELECT {column(db, table, 'severity', 1)} AS severity, ifnull(text, '') AS text,"
+        f"SELECT {column(db, table, 'severity', 1)} AS severity, {message} AS text,"
         f" {process} AS pid FROM {table} WHERE severity IN (2, 3)"
     )
     found = zip(
         integers(rows, "severity").tolist(),
-        rows.column("text").to_pylist(),
+        texts(rows, "text"),
         integers(rows, "pid").tolist(),
         strict=True,
     )
-    return tuple(Diagnostic(severity, text, max(pid, ABSENT)) for severity, text, pid in found)
+    return tuple(Diagnostic(severity, said, max(pid, ABSENT)) for severity, said, pid in found)

@@ -10,8 +10,10 @@ from overlapcheck.columns import ABSENT, Ints, Texts
 from overlapcheck.ingest.schemas._select import (
     by_start_outer_first,
     column,
+    decoded,
     integers,
     process,
+    text,
     thread,
 )
 from overlapcheck.trace import Missing, Ranges
@@ -33,7 +35,7 @@ def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dic
     """
     if not db.has(NVTX, "start", "end", "eventType"):
         return Missing("NVTX ranges", "the report holds no NVTX rows", "--trace=nvtx"), {}
-    text = "ifnull(text, '')" if db.has(NVTX, "text") else "''"
+    inline = text("text" if db.has(NVTX, "text") else "NULL")
     expressions = {
         "start_ns": "start",
         "end_ns": '"end"',
@@ -43,7 +45,7 @@ def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dic
     }
     chosen = ", ".join(f"{sql} AS {name}" for name, sql in expressions.items())
     rows = db.query(
-        f'SELECT {chosen}, {text} AS inline FROM "{db.resolve(NVTX)}"'
+        f'SELECT {chosen}, {inline} AS inline FROM "{db.resolve(NVTX)}"'
         f' WHERE eventType IN {_RANGE_TYPES} AND "end" >= start'
     )
     columns = {name: integers(rows, name) for name in expressions}
@@ -58,5 +60,5 @@ def _numbered(inline: Texts, first: int) -> tuple[Ints, dict[int, str]]:
     import pandas as pd
 
     codes, distinct = pd.factorize(inline)
-    texts = {first + number: str(text) for number, text in enumerate(distinct)}
+    texts = {first + number: decoded(name) for number, name in enumerate(distinct)}
     return codes.astype(np.int64) + first, texts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import Ints
-from overlapcheck.ingest.schemas._select import column, integers, select
+from overlapcheck.ingest.schemas._select import column, integers, select, text, texts
 from overlapcheck.trace import Contexts, DeviceKey, Gpu, Missing, Streams
 
 if TYPE_CHECKING:
@@ -82,14 +82,14 @@ def read_gpus(db: Database) -> tuple[Gpu, ...]:
     for table, number in ((GPU, "id"), (GPU, "deviceId"), (OLD_GPU, "deviceId")):
         if db.has(table, number):
             engines = "asyncEngines" if table == GPU else "numMemcpyEngines"
-            name = "ifnull(name, '')" if db.has(table, "name") else "''"
+            name = text("name" if db.has(table, "name") else "NULL")
             rows = db.query(
                 f"SELECT {number} AS id, {name} AS name, {column(db, table, engines, 0)} AS engines"
                 f' FROM "{db.resolve(table)}"'
             )
             found = zip(
                 integers(rows, "id").tolist(),
-                rows.column("name").to_pylist(),
+                texts(rows, "name"),
                 integers(rows, "engines").tolist(),
                 strict=True,
             )
@@ -117,9 +117,9 @@ def read_process_names(db: Database, pids: Iterable[int]) -> dict[int, str]:
         return {}
     wanted = set(pids)
     rows = db.query(
-        "SELECT ifnull(globalPid >> 24, -1) AS pid, ifnull(name, '') AS name FROM PROCESSES"
+        f"SELECT ifnull(globalPid >> 24, -1) AS pid, {text('name')} AS name FROM PROCESSES"
     )
-    pairs = zip(integers(rows, "pid").tolist(), rows.column("name").to_pylist(), strict=True)
+    pairs = zip(integers(rows, "pid").tolist(), texts(rows, "name"), strict=True)
     return {pid: name for pid, name in pairs if pid in wanted}
 
 

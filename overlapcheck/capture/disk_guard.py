@@ -1,0 +1,78 @@
+"""Ending a recording before the disk is full.
+
+NOTE: a full temporary directory crashes the program under nsys 2023.4.4, for its buffers are files
+mapped into the program's memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from overlapcheck.capture.scratch import free_bytes
+
+LOOK_EVERY_S = 1.0
+LEAST_FREE_BYTES = 128 << 20
+LARGE_RECORDING_BYTES = 2 << 30
+
+
+class DiskGuard:
+    """Looks at the room for one recording now and then."""
+
+    def __init__(
+        self, nsys: subprocess.Popen[bytes], scratch: Path, warn: Callable[[str], None]
+    ) -> None:
+        self._nsys = nsys
+        self._scratch = scratch
+        self._warn = warn
+        self._looked_at = 0.0
+        self._warned_of_size = False
+        self._stopped = False
+
+    def look(self) -> None:
+        """Warn of a large recording; end it where room runs out. The program goes on."""
+        if self._stopped or time.monotonic() - self._looked_at < LOOK_EVERY_S:
+            return
+        self._looked_at = time.monotonic()
+        recorded = _recorded_bytes(self._scratch)
+        free = free_bytes(self._scratch)
+        # Writing the report takes room, too.
+        if free < max(LEAST_FREE_BYTES, recorded // 2):
+            self._stopped = True
+            self._warn(
+                f"only {free >> 20} MB free in {self._scratch.parent}: the recording ends here "
+                "and the program goes on; set TMPDIR to a directory with more room"
+            )
+            self._stop_recording()
+        elif recorded > LARGE_RECORDING_BYTES and not self._warned_of_size:
+            self._warned_of_size = True
+            self._warn(
+                f"the recording is larger than {LARGE_RECORDING_BYTES >> 30} GB by now and will be "
+                "slow to read: shorten it with --duration or --capture-range"
+            )
+
+    def _stop_recording(self) -> None:
+        command = [str(self._nsys.args[0]), "stop", f"--session=profile-{self._nsys.pid}"]  # type: ignore[index]
+        with contextlib.suppress(OSError):
+            # It ends when the report is written; the clean-up after nsys finds it by its TMPDIR.
+            subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": str(self._scratch)},
+                start_new_session=True,
+            )
+
+
+def _recorded_bytes(scratch: Path) -> int:
+    total = 0
+    for directory, _, names in os.walk(scratch):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (Path(directory) / name).stat().st_blocks * 512
+    return total

@@ -1,0 +1,156 @@
+"""Watching nsys and the program under it: signals, disk space, and a clean end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from overlapcheck.capture.disk_guard import DiskGuard
+from overlapcheck.capture.interruption import STOP_SIGNALS
+from overlapcheck.capture.processes import (
+    POLL_S,
+    RunningProcess,
+    end_process,
+    process,
+    processes_with_tmpdir,
+)
+from overlapcheck.capture.tool import kill_session
+from overlapcheck.errors import CaptureFailed, Interrupted
+
+START_TIMEOUT_S = 120.0
+GRACE_S = 5.0
+# The third request to stop is meant.
+KILL_AFTER_SIGNALS = 3
+# From a terminal these reach every process of the foreground group.
+_GROUP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH, signal.SIGKILL)
+
+
+class Watch:
+    """The state of one recording, changed by signals and by the program's life."""
+
+    def __init__(
+        self, scratch: Path, progress: Callable[[str], None], warn: Callable[[str], None]
+    ) -> None:
+        self._scratch = scratch
+        self._progress = progress
+        self._warn = warn
+        self._program: RunningProcess | None = None
+        self._pending: list[int] = []
+        self._stops: list[int] = []
+        self._importing = False
+        self._warned_of_import = False
+        self._abandoned = False
+        self._started_at = self._ended_at = time.monotonic()
+        self.outlived_nsys = False
+        """nsys was gone while the program still ran."""
+
+    @property
+    def stopped_by(self) -> str:
+        """First signal that was handed on to end the program; empty when none was."""
+        return signal.Signals(self._stops[0]).name if self._stops else ""
+
+    @property
+    def program_seconds(self) -> float:
+        """How long the program ran."""
+        return self._ended_at - self._started_at
+
+    def receive(self, signum: int) -> None:
+        """Hand a signal on to the program, or protect the report that is being written."""
+        if self._importing:
+            self._while_importing(signum)
+            return
+        if signum in STOP_SIGNALS:
+            self._stops.append(signum)
+        if self._program is None:
+            self._pending.append(signum)
+        elif signum == signal.SIGTSTP:
+            self._pause(self._program)
+        else:
+            self._hand_on(signum, self._program)
+
+    def run(self, nsys: subprocess.Popen[bytes]) -> None:
+        """Watch until nsys is gone, and leave none of its processes.
+
+        Raises:
+            CaptureFailed: the program was never started.
+            Interrupted: a second signal while the report was being written.
+        """
+        guard = DiskGuard(nsys, self._scratch, self._warn)
+        try:
+            while nsys.poll() is None and not self._abandoned:
+                self._look_for_the_program()
+                if not self._importing:
+                    guard.look()
+                time.sleep(POLL_S)
+            self._look_for_the_program()
+            self.outlived_nsys = not self._abandoned and self._program_runs()
+        finally:
+            self._clean_up(nsys)
+        if self._abandoned:
+            raise Interrupted("given up while nsys was writing the report", "run it again")
+
+    def _look_for_the_program(self) -> None:
+        if self._importing:
+            return
+        if self._program is None:
+            self._program = self._started()
+            if self._program is None:
+                return
+            self._started_at = time.monotonic()
+            while self._pending:
+                self._hand_on(self._pending.pop(0), self._program)
+        self._ended_at = time.monotonic()
+        if not self._program.is_running:
+            self._importing = True
+            self._progress("writing the report")
+
+    def _started(self) -> RunningProcess | None:
+        try:
+            pid = int((self._scratch / "started").read_text(encoding="ascii"))
+        except FileNotFoundError:
+            if time.monotonic() - self._started_at > START_TIMEOUT_S:
+                raise CaptureFailed(
+                    f"nsys did not start the program within {START_TIMEOUT_S:g} s",
+                    "overlapcheck doctor shows what is wrong",
+                ) from None
+            return None
+        return process(pid) or RunningProcess(pid, start_ticks=-1)
+
+    def _program_runs(self) -> bool:
+        return self._program is not None and self._program.is_running
+
+    def _hand_on(self, signum: int, program: RunningProcess) -> None:
+        if len(self._stops) >= KILL_AFTER_SIGNALS and signum in STOP_SIGNALS:
+            self._warn("killing the program; what it recorded is still judged")
+            signum = signal.SIGKILL
+        program.send(signum, whole_group=signum in _GROUP_SIGNALS)
+
+    def _pause(self, program: RunningProcess) -> None:
+        # The program is in another session, where a terminal's Ctrl-Z does not reach it.
+        program.send(signal.SIGSTOP, whole_group=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        program.send(signal.SIGCONT, whole_group=True)
+
+    def _while_importing(self, signum: int) -> None:
+        if signum not in STOP_SIGNALS:
+            return
+        if self._warned_of_import:
+            self._abandoned = True
+        else:
+            self._warned_of_import = True
+            self._warn("the report is being written; once more gives it up")
+
+    def _clean_up(self, nsys: subprocess.Popen[bytes]) -> None:
+        if self._program is not None and self._program.is_running:
+            end_process(self._program, grace_s=GRACE_S)
+        kill_session(nsys)
+        for left_over in list(processes_with_tmpdir(self._scratch)):
+            left_over.send(signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            for name in (self._scratch / "config_files").read_text(encoding="utf-8").splitlines():
+                Path(name).unlink(missing_ok=True)

@@ -1,0 +1,81 @@
+"""Lines of evidence about a whole device, beyond the blamed ledger rows."""
+
+from __future__ import annotations
+
+from overlapcheck.causes._base import Context
+from overlapcheck.measurements import JUDGED_DIRECTIONS
+from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
+
+
+def link_use(context: Context) -> list[str]:
+    """How full and how fast each direction of the link was."""
+    device = context.device
+    window_ns = max(device.window.length_ns, 1)
+    lines = []
+    for direction in JUDGED_DIRECTIONS:
+        copies = device.copies.get(direction)
+        # What is busy less than half of the time is not the bound.
+        if copies is None or 2 * copies.copy_ns < window_ns:
+            continue
+        lines.append(
+            f"{direction} copies run in {percent(copies.copy_ns / window_ns)} of the window:"
+            f" {size(copies.bytes)} at {bandwidth(copies.bytes, copies.copy_ns)}"
+        )
+    return lines
+
+
+def ceilings(context: Context) -> list[str]:
+    """How much of the copies could hide at all."""
+    return [
+        f"compute runs in {percent(context.device.compute_ns / context.device.window.length_ns)} of"
+        f" it: {percent(copies.overlap)} of the {direction} copy time is hidden, at most"
+        f" {percent(copies.ceiling)} can be"
+        for direction, copies in context.device.copies.items()
+        if direction in JUDGED_DIRECTIONS and (copies.ceiling or 1.0) < 1.0
+    ]
+
+
+def migrations(context: Context) -> list[str]:
+    """Unified-memory migrations in the window."""
+    moved = context.device.migrations
+    if not moved.count:
+        return []
+    return [
+        f"{count_of(moved.count, 'migration')} of unified memory, {size(moved.bytes)},"
+        f" {duration(moved.busy.total_ns)} together"
+    ]
+
+
+def communication_use(context: Context) -> list[str]:
+    """How much of all communication is hidden under compute."""
+    device = context.device
+    total = device.communication.total_ns
+    if not total:
+        return []
+    return [
+        f"{percent(device.communication_hidden_ns / total)} of {duration(total)} of communication"
+        " run under compute"
+    ]
+
+
+def streams_in_use(context: Context) -> list[str]:
+    """How many streams had work in the window."""
+    return [f"{count_of(len(context.device.streams), 'stream')} had work in the window"]
+
+
+def other_processes(context: Context) -> list[str]:
+    """Processes of the same report that name the same device."""
+    key = context.device.key
+    return [
+        f"{other.process_name or 'a process'} (pid {other.key.pid & 0xFFFFFF}) also runs kernels"
+        f" on device {other.key.device_id}"
+        for other in context.measured.devices
+        if other.key.device_id == key.device_id and other.key.pid != key.pid
+    ]
+
+
+def nothing_found(_context: Context) -> list[str]:
+    """What was looked at in vain."""
+    return [
+        "no call, copy, event wait, collective or other process in the trace accounts for it",
+    ]

@@ -1,0 +1,129 @@
+"""Lines of evidence about the operations that compute waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.causes._base import Context, by_cost
+from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
+from overlapcheck.columns import Ints, Mask
+from overlapcheck.ledger import IdleLedger, Relation, Work
+from overlapcheck.quantities import bandwidth, count_of, duration, size
+
+SPEED_MIN_BYTES = 64 * 1024
+"""Smaller copies say nothing about the speed of the link."""
+_LINK_COPIES = (Work.H2D, Work.D2H, Work.P2P)
+_NOUNS = {
+    Work.H2D: ("h2d copy", "h2d copies"),
+    Work.D2H: ("d2h copy", "d2h copies"),
+    Work.P2P: ("p2p copy", "p2p copies"),
+    Work.D2D: ("d2d copy", "d2d copies"),
+    Work.MEMSET: ("memset", "memsets"),
+}
+
+
+def called_copies(context: Context) -> list[str]:
+    """The copies that the blamed calls made: number, size, stream."""
+    return _called(context, {})
+
+
+def pageable_copies(context: Context) -> list[str]:
+    """The same, where the blamed calls copied pageable memory."""
+    return _called(context, {Work.H2D: " from pageable memory", Work.D2H: " to pageable memory"})
+
+
+def _called(context: Context, memory: dict[Work, str]) -> list[str]:
+    rows = context.rows.rows(np.isin(context.rows.call_work, _LINK_COPIES))
+    each = rows.rows(np.unique(rows.call_start_ns, return_index=True)[1])
+    lines = []
+    for work, stream, mine in _groups(each.call_work, each.call_stream_id, each.call_bytes):
+        sizes, lengths = each.call_bytes[mine], each.call_ns[mine]
+        # A call that copies to the host has also waited for kernels: no speed of the link.
+        slow = work is Work.H2D and sizes.max() >= SPEED_MIN_BYTES
+        speed = f", {bandwidth(float(sizes.sum()), float(lengths.sum()))}" if slow else ""
+        noun = count_of(len(sizes), *_NOUNS[work])
+        lines.append(
+            f"{noun} of {spread(sizes, size)}{memory.get(work, '')} on stream {stream}{speed}"
+        )
+    return lines
+
+
+def waited_copies(context: Context) -> list[str]:
+    """The copies that compute waited for: number, size, stream, speed."""
+    rows = _waited(context)
+    each = rows.rows(np.unique(rows.operation, return_index=True)[1])
+    lines = []
+    for work, stream, mine in _groups(each.work, each.work_stream_id, each.work_bytes):
+        sizes, lengths = each.work_bytes[mine], each.work_ns[mine]
+        speed = bandwidth(float(sizes.sum()), float(lengths.sum()))
+        told = f" ({speed})" if sizes.max() >= SPEED_MIN_BYTES else ""
+        lines.append(
+            f"{count_of(len(sizes), *_NOUNS[work])} of {spread(sizes, size)} on stream {stream},"
+            f" {spread(lengths, duration)} each{told}"
+        )
+    return lines
+
+
+def _waited(context: Context) -> IdleLedger:
+    return context.rows.rows(np.isin(context.rows.work, _LINK_COPIES))
+
+
+def _groups(work: Ints, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int, Mask]]:
+    """Copies of one direction and stream, most bytes first."""
+    if work.size == 0:
+        return []
+    keys = np.stack((work, stream), axis=1)
+    groups, group = np.unique(keys, axis=0, return_inverse=True)
+    totals = np.bincount(group, weights=count_bytes, minlength=len(groups))
+    order = np.argsort(-totals, kind="stable")[:MAX_LINES]
+    return [(Work(groups[i][0]), int(groups[i][1]), group == i) for i in order.tolist()]
+
+
+def relations(context: Context) -> list[str]:
+    """What made the copies wait for compute, and whether that is proven."""
+    fills = _waited(context)
+    if len(fills) == 0:
+        return []
+    kernels, copies = common(fills.kernel_stream_id), common(fills.work_stream_id)
+    relation = Relation(common(fills.relation))
+    line = {
+        Relation.STREAM: f"copies and kernels share stream {copies}, which runs them in order",
+        Relation.EVENT: f"stream {copies} waits for an event recorded behind kernels, and stream"
+        f" {kernels} for the copy",
+        Relation.NULL_STREAM: f"one of streams {copies} and {kernels} is the legacy null stream,"
+        " the other a blocking one: neither runs beside the other",
+        Relation.ENGINE: f"copies of stream {copies} queue behind another stream's copies",
+        Relation.NONE: "",
+    }[relation]
+    lines = [line] if line else []
+    if relation is Relation.EVENT and 2 * int(fills.inferred.sum()) > len(fills):
+        lines.append("inferred from adjacent times: no event rows prove the wait")
+    return lines
+
+
+def collectives(context: Context) -> list[str]:
+    """Which collectives compute waited for."""
+    rows = context.rows.rows(context.rows.work == Work.COMMUNICATION)
+    lines = []
+    for name_id, _, ns in by_cost(rows, rows.work_name_id)[:MAX_LINES]:
+        mine = rows.rows(rows.work_name_id == name_id)
+        each = mine.rows(np.unique(mine.operation, return_index=True)[1])
+        lines.append(
+            f"{len(each)} x {kernel(context, name_id)} on stream {common(each.work_stream_id)},"
+            f" {spread(each.work_ns, duration)} each, {duration(ns)} exposed"
+        )
+    return lines
+
+
+def device_work(context: Context) -> list[str]:
+    """Copies within the device and memsets between kernels."""
+    rows = context.rows.rows(np.isin(context.rows.work, (Work.D2D, Work.MEMSET)))
+    lines = []
+    for work, _, ns in by_cost(rows, rows.work)[:MAX_LINES]:
+        each = rows.rows(rows.work == work)
+        each = each.rows(np.unique(each.operation, return_index=True)[1])
+        lines.append(
+            f"{count_of(len(each), *_NOUNS[Work(work)])} of {spread(each.work_bytes, size)} on"
+            f" stream {common(each.work_stream_id)}, {duration(ns)} between kernels"
+        )
+    return lines

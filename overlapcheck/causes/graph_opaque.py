@@ -1,0 +1,58 @@
+"""CUDA graphs were recorded as whole blocks: what runs inside is unknown.
+
+What it is
+    By default nsys records a graph launch as one block. Kernels, copies and pauses inside cannot be
+    told apart; here the whole block counts as compute, the most favourable reading.
+
+Why it costs overlap
+    It may cost nothing. But copies inside a graph are invisible, and idle time inside it counts as
+    compute, so a pass is not proven.
+
+What it looks like
+    stream 7   [graph graph graph graph][graph graph graph graph]
+                k c k · · k ?
+
+What to do
+    Record with --cuda-graph-trace=node (overlapcheck run does). Both frameworks: the same; it slows
+    launches of large graphs somewhat.
+
+When this is wrong
+    If the graphs are known to hold kernels only, the numbers are right as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlapcheck.causes._base import Evidence
+from overlapcheck.finding import Confidence
+from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+from overlapcheck.quantities import count_of, duration, percent
+
+
+@dataclass(frozen=True)
+class _GraphOpaque:
+    id: str = "graph-opaque"
+    title: str = "graphs were recorded as whole blocks, their content is unknown"
+    caveat: str = "the graphs are known to hold kernels only: then the numbers are right"
+
+    def detect(self, device: DeviceMeasurements, _measured: Measurements, /) -> Evidence | None:
+        """Any block of a graph inside the window."""
+        opaque = device.opaque
+        if not opaque:
+            return None
+        share = opaque.total_ns / max(device.window.length_ns, 1)
+        facts = (
+            f"{count_of(len(opaque), 'stretch', 'stretches')} of graph launches,"
+            f" {duration(opaque.total_ns)}, {percent(share)} of the window",
+            f"they are {percent(opaque.total_ns / max(device.compute_ns, 1))} of what counts as"
+            " compute; copies and pauses inside them are invisible",
+        )
+        return Evidence(opaque, facts, Confidence.SURE)
+
+    def advise(self, _framework: Framework, /) -> str:
+        """The same in all frameworks."""
+        return "record with --cuda-graph-trace=node (overlapcheck run does)"
+
+
+CAUSE = _GraphOpaque()

@@ -1,0 +1,50 @@
+"""What the ledger of a device is made from, and its rows under construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlapcheck.columns import Ints
+from overlapcheck.intervals import Intervals
+from overlapcheck.ledger import Work
+from overlapcheck.measurements import CopyOverlap, Direction, Window
+from overlapcheck.passes.dependencies import Dependencies
+from overlapcheck.passes.host_lateness import HostTimeline
+from overlapcheck.passes.operations import Operations
+from overlapcheck.trace import ApiCalls, OsCalls
+
+LINK_COPIES = (Work.H2D, Work.D2H, Work.P2P)
+"""Copies that use the link to the host or to another device."""
+WITHIN_DEVICE = (Work.D2D, Work.MEMSET)
+"""Work of the device on its own memory."""
+DIRECTION_OF_WORK = {Work.H2D: Direction.H2D, Work.D2H: Direction.D2H, Work.P2P: Direction.P2P}
+START_LATENCY_NS = 20_000
+"""Starting an operation whose predecessor is done takes a few microseconds."""
+
+
+@dataclass(frozen=True)
+class LedgerInput:
+    """All that the ledger is made from."""
+
+    ops: Operations
+    depends: Dependencies
+    submit_ns: Ints
+    host: HostTimeline
+    calls: ApiCalls
+    os_calls: OsCalls
+    copies: dict[Direction, CopyOverlap]
+    migrations: Intervals
+    other_processes: Intervals
+    """Kernels of other processes on the same GPU."""
+    window: Window
+
+
+@dataclass
+class Draft:
+    """Rows under construction: part number, span, reason, row of the call to blame."""
+
+    part: Ints
+    start_ns: Ints
+    end_ns: Ints
+    reason: Ints
+    call: Ints
