@@ -31,18 +31,22 @@ class DiskGuard:
         self._warn = warn
         self._looked_at = 0.0
         self._warned_of_size = False
-        self._stopped = False
+        self._stopping: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether the report of a recording that it ended is still being written."""
+        return self._stopping is not None and self._stopping.poll() is None
 
     def look(self) -> None:
         """Warn of a large recording; end it where room runs out. The program goes on."""
-        if self._stopped or time.monotonic() - self._looked_at < LOOK_EVERY_S:
+        if self._stopping or time.monotonic() - self._looked_at < LOOK_EVERY_S:
             return
         self._looked_at = time.monotonic()
         recorded = _recorded_bytes(self._scratch)
         free = free_bytes(self._scratch)
         # Writing the report takes room, too.
         if free < max(LEAST_FREE_BYTES, recorded // 2):
-            self._stopped = True
             self._warn(
                 f"only {free >> 20} MB free in {self._scratch.parent}: the recording ends here "
                 "and the program goes on; set TMPDIR to a directory with more room"
@@ -58,8 +62,8 @@ class DiskGuard:
     def _stop_recording(self) -> None:
         command = [str(self._nsys.args[0]), "stop", f"--session=profile-{self._nsys.pid}"]  # type: ignore[index]
         with contextlib.suppress(OSError):
-            # It ends when the report is written; the clean-up after nsys finds it by its TMPDIR.
-            subprocess.Popen(
+            # NOTE: it is this process that writes the report, and it ends when that is done.
+            self._stopping = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -82,7 +82,7 @@ class Watch:
         """
         guard = DiskGuard(nsys, self._scratch, self._warn)
         try:
-            while nsys.poll() is None and not self._abandoned:
+            while (nsys.poll() is None or guard.is_writing) and not self._abandoned:
                 self._look_for_the_program()
                 if not self._importing:
                     guard.look()

@@ -31,7 +31,7 @@ Exit codes:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(__version__, prog_name="overlapcheck")
 def cli() -> None:
-    r"""Prove that a GPU program's copies and collectives run under its compute.
+    """Prove that a GPU program's copies and collectives run under its compute.
 
     \b
     overlapcheck run python train.py        profile with nsys, then judge

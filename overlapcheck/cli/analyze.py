@@ -19,7 +19,7 @@ from overlapcheck.cli.options import Judging, judging_options
     help="The nsys to export with; default: the newest one found.",
 )
 def analyze(report: Path, judging: Judging, nsys: Path | None) -> int:
-    r"""Judge REPORT: a .nsys-rep or .qdrep report, or its SQLite export.
+    """Judge REPORT: a .nsys-rep or .qdrep report, or its SQLite export.
 
     \b
     overlapcheck analyze train.nsys-rep

@@ -18,7 +18,7 @@ from overlapcheck.errors import ExitCode
 @judging_options
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int:
-    r"""Profile COMMAND with nsys, then judge the recording.
+    """Profile COMMAND with nsys, then judge the recording.
 
     \b
     overlapcheck run python train.py --max-steps 30

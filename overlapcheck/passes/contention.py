@@ -17,6 +17,8 @@ from overlapcheck.trace import Kernels
 
 MIN_SAMPLES = 5
 MIN_RATIO = 1.2
+# Transfers cannot slow a kernel this much: these launches did different amounts of work.
+MAX_RATIO = 4.0
 # Covered this much, a kernel counts as shared; covered hardly at all, as alone.
 SHARED_FROM = 0.5
 ALONE_UP_TO = 0.05
@@ -52,12 +54,13 @@ def contention(
     under_copy = copies.overlap_with(mine.start_ns, mine.end_ns) / length
     under_collective = collectives.overlap_with(mine.start_ns, mine.end_ns) / length
     covered = np.maximum(under_copy, under_collective)
-    keys = np.stack((mine.name_id, mine.grid_count, mine.block_count), axis=1)
+    # Nodes of a graph that share name and grid still do different work.
+    keys = np.stack((mine.name_id, mine.grid_count, mine.block_count, mine.graph_node_id), axis=1)
     groups, group = np.unique(keys, axis=0, return_inverse=True)
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(groups) + 1))
     rows = []
-    for number, (name_id, grid, _) in enumerate(groups.tolist()):
+    for number, (name_id, grid, *_) in enumerate(groups.tolist()):
         part = order[bounds[number] : bounds[number + 1]]
         found = _compare(length[part], covered[part], under_collective[part])
         if found is not None:
@@ -76,7 +79,7 @@ def _compare(
     if alone.sum() < MIN_SAMPLES or shared.sum() < MIN_SAMPLES:
         return None
     alone_ns, shared_ns = float(np.median(length[alone])), float(np.median(length[shared]))
-    if shared_ns < MIN_RATIO * alone_ns:
+    if not MIN_RATIO * alone_ns <= shared_ns <= MAX_RATIO * alone_ns:
         return None
     extra = int(np.maximum(length[shared] - alone_ns, 0).sum())
     by_collective = int(np.median(under_collective[shared]) >= SHARED_FROM)

@@ -51,6 +51,19 @@ class LatePieces(Columns):
 
 
 @dataclass(frozen=True)
+class Lateness:
+    """Why the host was late, piece by piece and part by part."""
+
+    pieces: LatePieces
+    """They tile the parts."""
+    reason: Ints
+    """Of each part as a whole, for operations that were late in its wake: the reason of the call
+    that drained the device, else of the longest piece."""
+    call: Ints
+    """The call to blame for each part; NO_CALL."""
+
+
+@dataclass(frozen=True)
 class HostTimeline:
     """What the launching threads of a device did, as far as lateness needs it."""
 
@@ -58,6 +71,8 @@ class HostTimeline:
     overheads: Overheads
     away: Intervals
     """No launching thread was in or near a CUDA call."""
+    preparing: Intervals
+    """Part of it after which a thread loaded code: it was being compiled or read."""
     excess_share: float
     """Share of the restart time that is the host's own: see the module."""
     ahead_ns: Ints
@@ -90,6 +105,8 @@ def host_timeline(
     between = near.complement(window.start_ns, window.end_ns)
     long = between.length_ns >= AWAY_NS
     away = Intervals.of(between.start_ns[long], between.end_ns[long])
+    loads = np.sort(calls.start_ns[mine & (kinds == ApiKind.MODULE_LOAD)])
+    loads_next = np.isin(between.end_ns, loads) & long
     compute = ops.work == Work.COMPUTE
     lead = ops.start_ns - submit_ns
     ahead = compute & (submit_ns != ABSENT_TIME) & (lead >= AHEAD_NS)
@@ -97,6 +114,7 @@ def host_timeline(
         held=held,
         overheads=overheads.rows(np.isin(overheads.tid, launching)),
         away=away,
+        preparing=Intervals.of(between.start_ns[loads_next], between.end_ns[loads_next]),
         excess_share=_excess_share(calls, kinds, held, ops, window, launching),
         ahead_ns=np.sort(ops.start_ns[ahead]),
     )
@@ -134,7 +152,7 @@ def _excess_share(
 
 def explain_lateness(
     start_ns: Ints, end_ns: Ints, operation: Ints, ops: Operations, host: HostTimeline
-) -> LatePieces:
+) -> Lateness:
     """Give every host-late part to reasons.
 
     Args:
@@ -145,10 +163,10 @@ def explain_lateness(
         host: the launching threads.
 
     Returns:
-        Pieces that tile the parts.
+        Pieces that tile the parts, and the reason of each part as a whole.
     """
     if start_ns.size == 0:
-        return LatePieces.none()
+        return Lateness(LatePieces.none(), start_ns, start_ns)
     tid = ops.tid[operation]
     drain = _drains(start_ns, end_ns, tid, host)
     rows: list[tuple[Ints, ...]] = []
@@ -157,7 +175,21 @@ def explain_lateness(
         rows.append(_of_thread(chosen, start_ns, end_ns, operation, thread, drain, ops, host))
     columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
     order = np.lexsort((columns[1], columns[0]))
-    return LatePieces(*(column[order] for column in columns))
+    pieces = LatePieces(*(column[order] for column in columns))
+    reason, call = _longest(pieces, start_ns.size)
+    drained = drain >= 0
+    reason[drained] = host.held.reason[drain[drained]]
+    call[drained] = host.held.call[drain[drained]]
+    return Lateness(pieces, reason, call)
+
+
+def _longest(pieces: LatePieces, count: int) -> tuple[Ints, Ints]:
+    """Reason and call of each part's longest piece."""
+    length = pieces.end_ns - pieces.start_ns
+    order = np.lexsort((length, pieces.part))
+    last = np.searchsorted(pieces.part[order], np.arange(count), side="right") - 1
+    row = order[last]
+    return pieces.reason[row], pieces.call[row]
 
 
 def _drains(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
@@ -223,10 +255,13 @@ def _of_thread(
     if is_held.any():
         reason[is_held] = held.reason[held_row[is_held]]
         call[is_held] = held.call[held_row[is_held]]
+    compiling = host.preparing.overlap_with(third.start_ns, third.end_ns) > 0
+    reason[compiling & ~is_held] = Reason.MODULE_LOAD
+    call[compiling & ~is_held] = NO_CALL
     reason[is_overhead] = Reason.PROFILER_OVERHEAD
     call[is_overhead] = NO_CALL
     pieces = (part, third.start_ns, third.end_ns, reason, call)
-    free = ~is_held & ~is_overhead & (drain[part] >= 0)
+    free = ~is_held & ~is_overhead & ~compiling & (drain[part] >= 0)
     return _share_restart(pieces, free, away, host.excess_share)
 
 

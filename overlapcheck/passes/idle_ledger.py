@@ -10,7 +10,7 @@ from overlapcheck.columns import ABSENT, Ints, Mask
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.fill_reasons import fill_reasons
-from overlapcheck.passes.host_lateness import LatePieces, explain_lateness
+from overlapcheck.passes.host_lateness import explain_lateness
 from overlapcheck.passes.idle_walk import Part, Parts
 from overlapcheck.passes.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.operations import Operations
@@ -32,13 +32,13 @@ def idle_ledger(parts: Parts, given: LedgerInput) -> IdleLedger:
     if len(parts) == 0:
         return IdleLedger.none()
     late = np.flatnonzero(parts.part == Part.HOST)
-    pieces = explain_lateness(
+    lateness = explain_lateness(
         parts.start_ns[late], parts.end_ns[late], parts.operation[late], given.ops, given.host
     )
-    # The reason that lasted longest stands for a host-late part where copies inherit it.
+    pieces = lateness.pieces
     determinant = np.full(len(parts), -1, dtype=np.int64)
     blamed_call = np.full(len(parts), NO_CALL, dtype=np.int64)
-    determinant[late], blamed_call[late] = _longest(pieces, late.size)
+    determinant[late], blamed_call[late] = lateness.reason, lateness.call
     reason, call = fill_reasons(parts, given, determinant, blamed_call)
     other = np.flatnonzero(parts.part != Part.HOST)
     draft = Draft(
@@ -49,15 +49,6 @@ def idle_ledger(parts: Parts, given: LedgerInput) -> IdleLedger:
         np.concatenate((call[other], pieces.call)),
     )
     return _assembled(overlaid(draft, parts, given), parts, given)
-
-
-def _longest(pieces: LatePieces, count: int) -> tuple[Ints, Ints]:
-    """Reason and call of each part's longest piece."""
-    length = pieces.end_ns - pieces.start_ns
-    order = np.lexsort((length, pieces.part))
-    last = np.searchsorted(pieces.part[order], np.arange(count), side="right") - 1
-    row = order[last]
-    return pieces.reason[row], pieces.call[row]
 
 
 def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:

@@ -121,12 +121,12 @@ def _from_period(
     starts = launch_ns[order][period.starts]
     skip = warm_up_steps(kernel_step, kernels, process.calls, strings, starts)
     kept = kernel_step >= skip
-    noun = "kernel" if period.length == 1 else "kernels"
+    repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(
         int(kernels.start_ns[kept].min()),
         int(kernels.end_ns[kept].max()),
         WindowSource.KERNEL_PERIOD,
-        f"{period.length} {noun} repeat, {skip} skipped as warm-up",
+        f"{period.length} {repeat}, {skip} skipped as warm-up",
         None,
         period.repeats - skip,
         skip,

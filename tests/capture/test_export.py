@@ -1,0 +1,291 @@
+"""Exports are whole or absent, cached by content, and never touch a file of the user's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from overlapcheck.capture.discovery import Nsys, probe
+from overlapcheck.capture.export import export_sqlite
+from overlapcheck.capture.export_cache import is_whole_sqlite
+from overlapcheck.capture.export_failures import Remedy, explain, made_by
+from overlapcheck.capture.profile import profile
+from overlapcheck.capture.spec import CaptureSpec
+from overlapcheck.errors import ExportFailed, NsysNotFound, ReportDamaged
+
+if TYPE_CHECKING:
+    from tests.capture.conftest import Machine
+
+HEADER = b"NVIDIA Tegra Profiler Report 2029@1@1@54-1 and so on"
+FAKE = Nsys(Path("/n/nsys"), "2023.4.4.54-1")
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory, real_nsys: Nsys) -> Path:
+    place = tmp_path_factory.mktemp("recorded") / "cpu.nsys-rep"
+    return profile(CaptureSpec(), ["true"], real_nsys, place).report
+
+
+@pytest.fixture
+def report(recorded: Path, tmp_path: Path) -> Path:
+    (tmp_path / "reports").mkdir()
+    return Path(shutil.copy(recorded, tmp_path / "reports" / "step.nsys-rep"))
+
+
+def names(report: Path) -> list[str]:
+    return sorted(path.name for path in report.parent.iterdir())
+
+
+# ---- with the real nsys
+
+
+@pytest.mark.nsys
+def test_second_export_is_the_first_one(report: Path, real_nsys: Nsys) -> None:
+    first = export_sqlite(report, nsys=real_nsys)
+    again = export_sqlite(report, nsys=real_nsys)
+    assert (first.cached, again.cached) == (False, True)
+    assert (first.temporary, again.temporary) == (False, False)
+    assert first.path == again.path
+    assert is_whole_sqlite(first.path)
+    with closing(sqlite3.connect(first.path)) as database:
+        assert database.execute("SELECT count(*) FROM StringIds").fetchone()[0] > 0
+    assert names(report) == sorted([report.name, first.path.name])
+
+
+@pytest.mark.nsys
+def test_file_of_the_user_is_neither_used_nor_touched(report: Path, real_nsys: Nsys) -> None:
+    mine = report.with_suffix(".sqlite")
+    mine.write_text("mine")
+    exported = export_sqlite(report, nsys=real_nsys)
+    assert exported.path != mine
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.nsys
+def test_replaced_report_is_exported_anew(report: Path, recorded: Path, real_nsys: Nsys) -> None:
+    before = export_sqlite(report, nsys=real_nsys)
+    stat = report.stat()
+    other = bytearray(recorded.read_bytes())
+    middle = len(other) // 2
+    other[middle : middle + 400] = bytes(byte ^ 0xFF for byte in other[middle : middle + 400])
+    report.write_bytes(other)
+    # Same size, same times, same first and last bytes.
+    os.utime(report, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert report.stat().st_mtime_ns == stat.st_mtime_ns
+    try:
+        after = export_sqlite(report, nsys=real_nsys)
+    except ReportDamaged:
+        return
+    assert not after.cached
+    assert after.path != before.path
+
+
+@pytest.mark.nsys
+def test_stale_export_is_removed(report: Path, real_nsys: Nsys) -> None:
+    before = export_sqlite(report, nsys=real_nsys)
+    report.unlink()
+    profile(CaptureSpec(), ["true"], real_nsys, report)
+    after = export_sqlite(report, nsys=real_nsys)
+    assert not after.cached
+    assert names(report) == sorted([report.name, after.path.name])
+    assert not before.path.exists()
+
+
+@pytest.mark.nsys
+def test_truncated_cache_is_not_used(report: Path, real_nsys: Nsys) -> None:
+    kept = export_sqlite(report, nsys=real_nsys).path
+    kept.write_bytes(kept.read_bytes()[:-4096])
+    again = export_sqlite(report, nsys=real_nsys)
+    assert not again.cached
+    assert is_whole_sqlite(again.path)
+
+
+@pytest.mark.nsys
+def test_read_only_directory(report: Path, real_nsys: Nsys) -> None:
+    report.parent.chmod(0o555)
+    try:
+        with export_sqlite(report, nsys=real_nsys) as exported:
+            assert exported.temporary
+            assert is_whole_sqlite(exported.path)
+            assert names(report) == [report.name]
+        assert not exported.path.parent.exists()
+    finally:
+        report.parent.chmod(0o755)
+
+
+@pytest.mark.nsys
+def test_temporary_export_goes_with_the_process(report: Path, machine: Machine) -> None:
+    report.parent.chmod(0o555)
+    try:
+        script = (
+            "from pathlib import Path; from overlapcheck.capture.export import export_sqlite\n"
+            f"print(export_sqlite(Path({str(report)!r})).path.stat().st_size)"
+        )
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=machine.environment(), capture_output=True, check=True)
+    finally:
+        report.parent.chmod(0o755)
+    assert int(done.stdout) > 0
+    machine.assert_clean()
+
+
+@pytest.mark.nsys
+def test_two_at_once(report: Path, machine: Machine) -> None:
+    both = [machine.start("analyze", "--format", "json", str(report)) for _ in range(2)]
+    ended = [running.end() for running in both]
+    assert [one.exit_code for one in ended] == [3, 3]
+    assert ended[0].stdout == ended[1].stdout
+    assert len(names(report)) == 2
+    machine.assert_clean()
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "flipped": lambda c: c[:20000] + bytes(b ^ 0xFF for b in c[20000:-20000]) + c[-20000:],
+    "header only": lambda content: content[:100],
+}
+
+
+@pytest.mark.nsys
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_report(report: Path, real_nsys: Nsys, kind: str) -> None:
+    report.write_bytes(DAMAGE[kind](report.read_bytes()))
+    with pytest.raises(ReportDamaged, match="truncated or corrupt") as caught:
+        export_sqlite(report, nsys=real_nsys)
+    assert str(report) in caught.value.message
+    assert names(report) == [report.name]
+
+
+@pytest.mark.nsys
+def test_report_of_a_newer_nsys(report: Path, real_nsys: Nsys) -> None:
+    content = report.read_bytes()
+    assert content.count(b"2023@4@4@54") == 1
+    report.write_bytes(content.replace(b"2023@4@4@54", b"2029@4@4@54"))
+    with pytest.raises(ExportFailed) as caught:
+        export_sqlite(report, nsys=real_nsys)
+    assert f"{report}: made by nsys 2029.4.4, which nsys 2023.4.4 at" in caught.value.message
+    assert "--nsys PATH" in caught.value.hint
+    assert names(report) == [report.name]
+
+
+# ---- what only another nsys, or none, shows
+
+
+def test_cache_serves_where_nsys_is_missing(
+    tmp_path: Path, fake_nsys: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = tmp_path / "a" / "step.nsys-rep"
+    report.parent.mkdir()
+    report.write_bytes(HEADER)
+    whole = tmp_path / "whole"
+    _write_database(whole)
+    tool = fake_nsys(export=f'cp {whole} "$output"')
+    exported = export_sqlite(report, nsys=probe(tool))
+
+    def nowhere(_: object) -> Nsys:
+        raise NsysNotFound("nsys not found")
+
+    monkeypatch.setattr("overlapcheck.capture.export.find_nsys", nowhere)
+    assert export_sqlite(report).path == exported.path
+    assert export_sqlite(report).cached
+    report.write_bytes(HEADER + b"!")
+    with pytest.raises(NsysNotFound):
+        export_sqlite(report)
+
+
+def test_another_nsys_exports_anew(tmp_path: Path, fake_nsys: Callable[..., Path]) -> None:
+    report = tmp_path / "a" / "step.nsys-rep"
+    report.parent.mkdir()
+    report.write_bytes(HEADER)
+    whole = tmp_path / "whole"
+    _write_database(whole)
+    for version in ("2024.1.1.1-1", "2025.3.1.1-1"):
+        tool = fake_nsys(export=f'cp {whole} "$output"', version=version)
+        assert not export_sqlite(report, nsys=tool).cached
+    assert len(names(report)) == 3
+
+
+@pytest.mark.parametrize("left", ["", "SQLite format 3"])
+def test_exit_code_0_is_not_believed(
+    tmp_path: Path, fake_nsys: Callable[..., Path], left: str
+) -> None:
+    # nsys 2023.4.4 does this on a full disk.
+    report = tmp_path / "a" / "step.nsys-rep"
+    report.parent.mkdir()
+    report.write_bytes(HEADER)
+    tool = fake_nsys(export=f"printf '{left}' >\"$output\"; exit 0")
+    with pytest.raises(ExportFailed, match="incomplete database"):
+        export_sqlite(report, nsys=tool)
+    assert names(report) == [report.name]
+
+
+def test_json_is_asked_for_only_where_it_exists(
+    tmp_path: Path, fake_nsys: Callable[..., Path]
+) -> None:
+    report = tmp_path / "a" / "step.nsys-rep"
+    report.parent.mkdir()
+    report.write_bytes(HEADER)
+    whole = tmp_path / "whole"
+    _write_database(whole)
+    listed = fake_nsys(export=f'cp {whole} "$output"', profile_help=["type", "include-json"])
+    recorder = f'printf "%s\\n" "$@" >{tmp_path}/words\n'
+    listed.write_text(listed.read_text().replace("command=$1", recorder + "command=$1", 1))
+    export_sqlite(report, nsys=listed)
+    assert "--include-json=true" in (tmp_path / "words").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "says", "remedy"),
+    [
+        ("[x] = database or disk is full", ExportFailed, "disk full", Remedy.ANOTHER_PLACE),
+        ("what: database is locked", ExportFailed, "cannot write a database", Remedy.ANOTHER_PLACE),
+        ("unable to open database file", ExportFailed, "cannot write", Remedy.ANOTHER_PLACE),
+        ("what: ProtobufParseException", ExportFailed, "made by nsys 2029.1.1", Remedy.NONE),
+        ("Version number is invalid: 2029@1", ExportFailed, "made by nsys 2029.1.1", Remedy.NONE),
+        ("LZ4 decompression failed.", ReportDamaged, "truncated or corrupt", Remedy.NONE),
+        ("something new", ExportFailed, "cannot export it: something new", Remedy.NONE),
+        ("", ExportFailed, "cannot export it: it says nothing", Remedy.NONE),
+    ],
+)
+def test_what_nsys_says_is_explained(
+    tmp_path: Path, output: str, error: type[Exception], says: str, remedy: Remedy
+) -> None:
+    report = tmp_path / "step.nsys-rep"
+    report.write_bytes(HEADER)
+    explained, found = explain(output, report, FAKE, tmp_path)
+    assert isinstance(explained, error)
+    assert says in explained.message
+    assert str(report) in explained.message
+    assert found is remedy
+
+
+def test_unparsable_report_of_the_same_version_is_damaged(tmp_path: Path) -> None:
+    report = tmp_path / "step.nsys-rep"
+    report.write_bytes(b"NVIDIA Tegra Profiler Report 2023@4@4@54-1 ")
+    explained, _ = explain("ProtobufParseException", report, FAKE, tmp_path)
+    assert isinstance(explained, ReportDamaged)
+
+
+def test_version_in_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(HEADER)
+    assert made_by(path) == "2029.1.1"
+    path.write_bytes(b"U3w[END]NVIDIA Nsight Systems Stream 2023.4.4.54-234433681190v0")
+    assert made_by(path) == "2023.4.4"
+    path.write_bytes(b"nothing")
+    assert made_by(path) == ""
+
+
+def _write_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+        database.commit()

@@ -1,0 +1,170 @@
+"""`overlapcheck run`: options reach the capture, the command's own options reach the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from overlapcheck.capture.discovery import Nsys
+from overlapcheck.capture.profile import CapturedReport
+from overlapcheck.capture.spec import CaptureSpec
+from overlapcheck.cli import cli
+from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
+
+NSYS = Nsys(Path("/n/nsys"), "2025.3.1.90-1")
+
+
+@dataclass
+class Stages:
+    """What `run` told each stage."""
+
+    profiled: dict[str, Any] = field(default_factory=dict)
+    analyzed: dict[str, Any] = field(default_factory=dict)
+    results: tuple[Path, ...] = ()
+    program_exit: int = 0
+    stopped_by: str = ""
+    verdict: ExitCode = ExitCode.PASS
+    capture_error: OverlapcheckError | None = None
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
+    told = Stages()
+
+    def profile(
+        spec: CaptureSpec, command: Sequence[str], nsys: Nsys, *place: Any, **_: Any
+    ) -> Any:
+        told.profiled = {"spec": spec, "command": tuple(command), "nsys": nsys, "place": place}
+        if told.capture_error:
+            raise told.capture_error
+        report = Path("step.nsys-rep")
+        return CapturedReport(report, nsys, told.program_exit, told.stopped_by, ("a warning",))
+
+    def analyze(report: Path, **options: Any) -> Any:
+        told.analyzed = {"report": report, **options}
+        return SimpleNamespace()
+
+    def deliver(_: Any, judging: Any) -> ExitCode:
+        told.results = judging.outputs
+        return told.verdict
+
+    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: NSYS)
+    monkeypatch.setattr("overlapcheck.capture.profile.profile", profile)
+    monkeypatch.setattr("overlapcheck.pipeline.analyze", analyze)
+    monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
+    return told
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["run", *arguments], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["python", "train.py", "--skip", "3"], ("python", "train.py", "--skip", "3")),
+        (["--skip", "2", "python", "-o", "x"], ("python", "-o", "x")),
+        (["--", "python", "--", "x"], ("python", "--", "x")),
+        (["prog", "--help"], ("prog", "--help")),
+    ],
+)
+def test_ours_end_where_the_command_begins(
+    stages: Stages, arguments: list[str], command: tuple[str, ...]
+) -> None:
+    assert run(*arguments).exception is None
+    assert stages.profiled["command"] == command
+
+
+def test_options_become_a_spec(stages: Stages) -> None:
+    run(
+        *("--delay", "5", "--duration", "30", "--backtrace", "--event-trace"),
+        *("--capture-range", "nvtx:step", "--nsys-args", "--gpu-metrics-devices=0 -s 'a b'"),
+        "prog",
+    )
+    assert stages.profiled["spec"] == CaptureSpec(
+        event_trace=True,
+        backtrace=True,
+        delay_s=5,
+        duration_s=30,
+        capture_range="nvtx:step",
+        extra=("--gpu-metrics-devices=0", "-s", "a b"),
+    )
+
+
+def test_defaults(stages: Stages) -> None:
+    run("prog")
+    assert stages.profiled["spec"] == CaptureSpec()
+    assert stages.profiled["place"] == (None, None)
+    assert stages.analyzed["report"] == Path("step.nsys-rep")
+    assert stages.analyzed["nsys"] == NSYS.path
+
+
+def test_report_among_the_outputs_is_where_the_report_stays(stages: Stages) -> None:
+    run("-o", "result.json", "-o", "out/step.nsys-rep", "prog")
+    assert stages.profiled["place"] == (Path("out/step.nsys-rep"), None)
+    assert stages.results == (Path("result.json"),)
+
+
+def test_keep(stages: Stages) -> None:
+    run("--keep", "out", "prog")
+    assert stages.profiled["place"] == (None, Path("out"))
+
+
+@pytest.mark.parametrize(
+    ("program_exit", "stopped_by", "verdict", "exit_code"),
+    [
+        (0, "", ExitCode.PASS, ExitCode.PASS),
+        (0, "", ExitCode.FAIL, ExitCode.FAIL),
+        (3, "", ExitCode.PASS, ExitCode.PROGRAM_FAILED),
+        (139, "", ExitCode.FAIL, ExitCode.PROGRAM_FAILED),
+        (130, "SIGINT", ExitCode.PASS, ExitCode.PASS),
+        (143, "--duration 5", ExitCode.INCONCLUSIVE, ExitCode.INCONCLUSIVE),
+    ],
+)
+def test_exit_code(
+    stages: Stages, program_exit: int, stopped_by: str, verdict: ExitCode, exit_code: ExitCode
+) -> None:
+    stages.program_exit, stages.stopped_by, stages.verdict = program_exit, stopped_by, verdict
+    result = run("prog")
+    assert result.return_value == exit_code
+    assert ("exit code" in result.stderr) == (program_exit != 0)
+    assert "the report is step.nsys-rep" in result.stderr
+    assert "a warning" in result.stderr
+    assert result.stdout == ""
+
+
+def test_failed_capture_is_not_analyzed(stages: Stages) -> None:
+    stages.capture_error = CaptureFailed("no report", "look")
+    assert run("prog").exception is stages.capture_error
+    assert stages.analyzed == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--capture-range", "steps", "prog"], "unknown kind of range"),
+        (["--nsys-args", "'", "prog"], "--nsys-args"),
+        (["-o", "a.nsys-rep", "-o", "b.nsys-rep", "prog"], "there is one report"),
+        (["--keep", "d", "-o", "a.nsys-rep", "prog"], "both say where the report goes"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_runs(
+    stages: Stages, arguments: list[str], says: str
+) -> None:
+    error = run(*arguments).exception
+    assert isinstance(error, PolicyInvalid)
+    assert says in error.message
+    assert stages.profiled == {}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--no-such-option", "prog"], ["--delay", "-1", "prog"]])
+def test_usage_errors(stages: Stages, arguments: list[str]) -> None:
+    result = CliRunner().invoke(cli, ["run", *arguments])
+    assert result.exit_code == ExitCode.USAGE
+    assert stages.profiled == {}

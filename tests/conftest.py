@@ -1,0 +1,55 @@
+"""What all tests share: pictures printed on failure, the fixtures folder, real exports."""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+if str(ROOT) not in sys.path:  # plain `pytest` does not add the repository, `python -m` does
+    sys.path.insert(0, str(ROOT))
+
+from tests import pictures  # noqa: E402
+from tests.export import RealExport  # noqa: E402
+
+MOST_SHOWN = 3
+"""A test of random pictures draws hundreds; its last ones are the smallest that fail."""
+EXPORTS = ROOT / "fixtures" / "exports"
+
+
+@pytest.fixture(autouse=True)
+def _forget_pictures() -> None:
+    pictures.drawn.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what a failing test had drawn."""
+    report = yield
+    if call.when == "call" and call.excinfo is not None:
+        distinct = list(dict.fromkeys(map(str, pictures.drawn)))
+        report.sections += [("picture", drawing) for drawing in distinct[-MOST_SHOWN:]]
+    return report
+
+
+@pytest.fixture(scope="session")
+def real_export(tmp_path_factory: pytest.TempPathFactory) -> RealExport:
+    """Path of a real export of fixtures/exports by name; unpacked where it is compressed."""
+    folder = tmp_path_factory.mktemp("exports")
+
+    def unpacked(name: str) -> Path:
+        plain = EXPORTS / f"{name}.sqlite"
+        if plain.exists():
+            return plain
+        target = folder / f"{name}.sqlite"
+        if not target.exists():
+            target.write_bytes(lzma.decompress((EXPORTS / f"{name}.sqlite.xz").read_bytes()))
+        return target
+
+    return unpacked

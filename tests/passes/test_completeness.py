@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.columns import ABSENT
+from overlapcheck.measurements import CaptureFault, CaptureProblem
+from tests.export import RealExport, edit
+from tests.pictures import Picture, measure_file, picture, pid_of
+
+
+def problems(drawing: Picture) -> list[CaptureProblem]:
+    return list(drawing.measure().problems)
+
+
+def faults(drawing: Picture) -> list[CaptureFault]:
+    return [problem.fault for problem in problems(drawing)]
+
+
+def test_a_recording_in_which_every_launch_has_its_row_is_complete() -> None:
+    assert not problems(
+        picture("""
+        s7  kernel k         |.aa.bb.......|
+        s13 h2d pinned 1B    |......cc.....|
+        s13 memset 1B        |.........d...|
+        t1  cudaLaunchKernel |a..b.........|
+        t1  cudaMemcpyAsync  |.....c.......|
+        t1  cudaMemsetAsync  |........d....|
+        """)
+    )
+
+
+def test_a_launch_without_a_row_before_one_with_a_row_is_a_loss() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k         |.aa....cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.LAUNCHES_WITHOUT_ROWS
+    assert problem.pid == pid_of(1)
+    assert problem.what == "1 of 3 kernel launches left no row on the device"
+    assert problem.settle_with
+
+
+def test_launches_that_the_end_of_the_capture_cut_off_are_no_loss() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k         |...aa.bbbbbb|
+        t1 cudaLaunchKernel |abcd........|
+        """)
+    )
+
+
+def test_a_launch_after_the_last_row_of_all_is_a_loss() -> None:
+    found = faults(
+        picture("""
+        s7 kernel k         |.aa......|
+        t1 cudaLaunchKernel |a..b..c..|
+        """)
+    )
+
+    assert found == [CaptureFault.LAUNCHES_WITHOUT_ROWS]
+
+
+def test_each_thread_has_its_own_cut_off_tail() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k         |.....aa.bbbb|
+        t1 cudaLaunchKernel |a....b......|
+        t2 cudaLaunchKernel |..cd........|
+        """)
+    )
+
+
+@pytest.mark.parametrize(
+    "call", ["cuLaunchKernel", "cudaLaunchKernelExC_v11060", "cudaLaunchKernel_ptsz"]
+)
+def test_driver_and_versioned_launches_count(call: str) -> None:
+    found = faults(picture(f"s7 kernel k |.aa....cc|\nt1 {call} |a..b..c..|"))
+
+    assert found == [CaptureFault.LAUNCHES_WITHOUT_ROWS]
+
+
+def test_a_launch_that_failed_leaves_no_row() -> None:
+    text = """
+        s7 kernel k         |.aa....cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        """
+
+    assert not problems(picture(text, failed=["b"]))
+
+
+def test_one_lost_launch_in_a_hundred_and_fifty_is_tolerated(tmp_path: Path) -> None:
+    drawing = picture("s7 kernel k |.aa|\nt1 cudaLaunchKernel |a..|", repeat=150)
+    path = drawing.export(tmp_path / "one.sqlite")
+    edit(path, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 75")
+
+    assert measure_file(path).problems == ()
+
+    edit(path, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 80")
+
+    (problem,) = measure_file(path).problems
+    assert problem.what == "2 of 150 kernel launches left no row on the device"
+
+
+def test_launches_during_stream_capture_submit_nothing() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k                |.aa.........ee|
+        s7 graph                   |.........dd...|
+        t1 cudaLaunchKernel        |a...bc.....e..|
+        t1 cudaStreamBeginCapture  |...x..........|
+        t1 cudaStreamEndCapture    |......y.......|
+        t1 cudaGraphLaunch         |........d.....|
+        """)
+    )
+
+
+def test_launches_of_another_thread_during_a_capture_do_submit() -> None:
+    found = faults(
+        picture("""
+        s7 kernel k                |.aa.........ee|
+        t1 cudaStreamBeginCapture  |...x..........|
+        t1 cudaStreamEndCapture    |......y.......|
+        t2 cudaLaunchKernel        |a...b......e..|
+        """)
+    )
+
+    assert found == [CaptureFault.LAUNCHES_WITHOUT_ROWS]
+
+
+def test_graph_launches_without_rows_are_invisible() -> None:
+    """Up to 2023.4 an export of whole-graph recordings holds nothing of a graph."""
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa......bb|
+            t1 cudaLaunchKernel |a.......b..|
+            t1 cudaGraphLaunch  |...x.y.....|
+            """,
+            graph_mode="Graph",
+        )
+    )
+
+    assert problem.fault is CaptureFault.GRAPH_LAUNCHES_INVISIBLE
+    assert problem.what == "2 of 2 graph launches left no rows (recorded as whole graphs)"
+    assert "--cuda-graph-trace=node" in problem.settle_with
+
+
+def test_graph_launches_with_blocks_or_nodes_are_visible() -> None:
+    assert not problems(picture("s7 graph |.aa|\nt1 cudaGraphLaunch |a..|"))
+    assert not problems(picture("s7 kernel k |.aa.a|\nt1 cudaGraphLaunch |a....|"))
+
+
+def test_kernels_without_any_call_cannot_be_placed() -> None:
+    (problem,) = problems(picture("s7 kernel k |aa.bb|"))
+
+    assert problem.fault is CaptureFault.ROWS_WITHOUT_LAUNCHES
+    assert problem.what == "2 kernels, but no CUDA call that launched them"
+
+
+def test_a_kernel_without_its_call_amid_others_is_a_loss() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |a.....c..|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.ROWS_WITHOUT_LAUNCHES
+    assert problem.what == "1 of 3 kernels without the CUDA call that launched them"
+
+
+def test_kernels_launched_before_the_capture_began_are_whole() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k         |aa.bb.cc.|
+        t1 cudaLaunchKernel |.....c...|
+        """)
+    )
+
+
+def test_a_real_capture_range_is_complete(real_export: RealExport) -> None:
+    assert measure_file(real_export("pt_capture_range")).problems == ()
+
+
+def test_steps_that_mostly_hold_no_kernel_are_a_broken_capture() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k         |.aa.........|
+        t1 cudaLaunchKernel |a...........|
+        t1 nvtx step        |001122334455|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.STEPS_WITHOUT_WORK
+    assert problem.what == "5 of 6 'step #' ranges hold no kernel"
+
+
+def test_a_step_without_work_now_and_then_is_the_programs_own() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k         |.a.b...c|
+        t1 cudaLaunchKernel |a.b...c.|
+        t1 nvtx step        |00112233|
+        """)
+    )
+
+
+def test_rows_without_times_are_a_loss(tmp_path: Path) -> None:
+    path = picture("s7 kernel k |.aa.bb|\nt1 cudaLaunchKernel |a..b..|").export(
+        tmp_path / "untimed.sqlite"
+    )
+    edit(
+        path,
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1",
+        'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 0, "end" = 0 WHERE rowid = 3',
+    )
+    (problem,) = measure_file(path).problems
+
+    assert problem.fault is CaptureFault.UNTIMED_ROWS
+    assert problem.what == "1 device row without timestamps"
+
+
+COMPLETE = "s7 kernel k |.aa|\nt1 cudaLaunchKernel |a..|"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Some CUPTI events may be missing.",
+        "Couldn't allocate CUPTI bufer 12 times",
+        "Reached the size limit on recording trace events for this process.",
+        "CUDA profiling might have not been started correctly.",
+    ],
+)
+def test_losses_that_nsys_reports_are_believed(text: str) -> None:
+    (problem,) = problems(picture(COMPLETE, diagnostics=[{"severity": 2, "text": text}]))
+
+    assert problem.fault is CaptureFault.EVENTS_LOST
+    assert problem.what == f"nsys: {text}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Scheduling information is absent.",
+        "Not all NVTX events might have been collected.",
+        "Installed CUDA driver version (13.0) is not supported by this build of Nsight Systems.",
+    ],
+)
+def test_milder_warnings_accompany_sound_recordings(text: str) -> None:
+    assert not problems(picture(COMPLETE, diagnostics=[{"severity": 2, "text": text}]))
+
+
+def test_launches_without_a_single_row_are_a_failed_gpu_side() -> None:
+    (problem,) = problems(
+        picture("""
+        t1 cudaLaunchKernel |a.b...|
+        t1 cudaMalloc       |...c..|
+        t1 nvtx step        |001122|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.NO_KERNELS
+    assert problem.what == (
+        "2 kernel launches, but not one kernel row (recorded: 3 CUDA calls, 3 NVTX ranges)"
+    )
+    assert "WSL2" in problem.settle_with
+
+
+def test_a_recording_without_cuda_says_what_it_holds_and_how_to_record_it() -> None:
+    (problem,) = problems(picture("t1 nvtx step |001122|"))
+
+    assert problem.fault is CaptureFault.NO_KERNELS
+    assert problem.what == "no kernel was recorded (recorded: 3 NVTX ranges)"
+    assert "nsys profile --trace=cuda" in problem.settle_with
+
+
+def test_copies_without_kernels_are_nothing_to_judge() -> None:
+    (problem,) = problems(picture("s7 h2d pinned 1B |.a.b|\nt1 cudaMemcpyAsync |a.b.|"))
+
+    assert problem.what == "no kernel was recorded (recorded: 2 CUDA calls, 2 copies)"
+
+
+def test_a_recording_of_nothing_says_what_was_asked_for() -> None:
+    (problem,) = problems(picture("t1 os read |.xx|"))
+
+    assert problem.pid == ABSENT
+    assert problem.what == (
+        "the report holds no kernels, CUDA calls or NVTX ranges"
+        " (asked for: Cuda, NvtxEvents, OSRuntime)"
+    )
+
+
+def test_a_launcher_without_kernels_is_no_fault_while_others_have_them() -> None:
+    assert not problems(
+        picture("""
+        p1 t1 nvtx step        |001122|
+        p2 s7 kernel k         |.aa...|
+        p2 t1 cudaLaunchKernel |a.....|
+        """)
+    )
+
+
+def test_a_problem_concerns_its_own_process() -> None:
+    found = problems(
+        picture("""
+        p1 s7 kernel k         |.aa...|
+        p1 t1 cudaLaunchKernel |a.....|
+        p2 s7 kernel k         |.bb.cc|
+        """)
+    )
+
+    assert [problem.pid for problem in found] == [pid_of(2)]

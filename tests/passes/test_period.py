@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from overlapcheck.passes.period import Period, find_period
+
+
+def period(names: str, gaps: str = "") -> Period | None:
+    """Kernels are letters; a digit is the idle time before the kernel."""
+    gap = [int(digit) for digit in gaps] if gaps else [0] * len(names)
+    return find_period(np.array([ord(name) for name in names]), np.array(gap))
+
+
+def test_repeating_names_are_a_period_and_the_rest_falls_out() -> None:
+    assert period("wwxy" + "abbc" * 3 + "z") == Period(first=4, length=4, repeats=3)
+
+
+def test_the_shortest_period_wins_over_its_multiples() -> None:
+    found = period("ab" * 12)
+
+    assert found is not None
+    assert (found.length, found.repeats) == (2, 12)
+
+
+def test_one_kernel_over_and_over_is_a_period_of_one() -> None:
+    found = period("aaaaa")
+
+    assert found is not None
+    assert (found.length, found.repeats) == (1, 5)
+
+
+def test_a_repeat_begins_after_the_longest_gap() -> None:
+    assert period("abcabcabcabc", "090090090090") == Period(first=1, length=3, repeats=3)
+
+
+def test_nothing_repeats_in_names_that_differ() -> None:
+    assert period("abcdefghijkl") is None
+
+
+def test_two_repeats_prove_nothing() -> None:
+    assert period("abcdeabcde") is None
+
+
+def test_a_repeat_that_covers_less_than_half_is_a_coincidence() -> None:
+    assert period("ababab" + "cdefghijklmnop") is None
+
+
+def test_too_few_kernels_have_no_period() -> None:
+    assert period("") is None
+    assert period("aa") is None
+
+
+def test_the_starts_are_where_repeats_begin() -> None:
+    assert Period(first=4, length=3, repeats=3).starts.tolist() == [4, 7, 10]
+
+
+@given(
+    st.text("abcd", min_size=1, max_size=6),
+    st.integers(8, 40),
+    st.text("wxyz", max_size=6),
+    st.text("wxyz", max_size=6),
+)
+def test_a_drawn_period_is_found_whatever_surrounds_it(
+    unit: str, repeats: int, before: str, after: str
+) -> None:
+    assume(len(unit * repeats) > len(before + after))
+    found = period(before + unit * repeats + after)
+    shortest = next(n for n in range(1, len(unit) + 1) if unit == unit[:n] * (len(unit) // n))
+
+    assert found is not None
+    assert found.length == shortest
+    assert found.first + found.length * found.repeats <= len(before) + len(unit) * repeats + len(
+        after
+    )
+    assert found.length * found.repeats > len(unit) * (repeats - 2)

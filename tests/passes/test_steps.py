@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overlapcheck.ingest.read import read_trace
+from overlapcheck.passes.process import process_tables
+from overlapcheck.passes.steps import (
+    NO_STEP,
+    STEP_LIKE,
+    StepRanges,
+    family_of,
+    step_ranges,
+)
+from tests.export import edit
+from tests.pictures import Picture, picture, pid_of
+
+
+def family(drawing: Picture, pattern: str | None = None) -> StepRanges | None:
+    trace = drawing.trace()
+    return step_ranges(process_tables(trace, pid_of(1)).ranges, trace.strings, pattern)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "step 3",
+        "Step 3",
+        "train_step_12",
+        "trainstep 4",
+        "iter 7",
+        "iteration-7",
+        "batch 0",
+        "micro_batch 2",
+        "microbatch 2",
+        "chunk 5",
+        "frame 9",
+        "Epoch 1",
+        "generate 3",
+        "requests 8",
+        "my_step 1",
+        "Optimizer.step#1",
+    ],
+)
+def test_names_of_steps_are_recognised(name: str) -> None:
+    assert STEP_LIKE.search(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["footstep 3", "stepper 3", "batchnorm 4", "framework 1", "loop 2"]
+)
+def test_names_that_only_contain_such_a_word_are_not_steps(name: str) -> None:
+    assert not STEP_LIKE.search(name)
+
+
+def test_a_family_is_a_name_without_its_numbers() -> None:
+    assert family_of("epoch 12 step 007") == "epoch # step #"
+
+
+def test_three_ranges_make_a_family_and_two_do_not() -> None:
+    found = family(picture("t1 nvtx step |00112.|"))
+
+    assert found is not None
+    assert (found.family, len(found)) == ("step #", 3)
+    assert family(picture("t1 nvtx step |0011..|")) is None
+
+
+def test_a_name_without_a_number_is_no_step() -> None:
+    assert family(picture("t1 nvtx step |a.b.c.|")) is None
+
+
+def test_of_several_families_the_one_covering_most_time_wins() -> None:
+    found = family(
+        picture("""
+        t1 nvtx epoch |0.1.2.|
+        t1 nvtx batch |001122|
+        t1 nvtx chunk |000...|
+        """)
+    )
+
+    assert found is not None
+    assert found.family == "batch #"
+
+
+def test_nested_ranges_of_one_family_are_counted_once_each_but_cover_once() -> None:
+    found = family(
+        picture("""
+        t1 nvtx step  |001122....|
+        t2 nvtx step  |334455....|
+        t1 nvtx chunk |.....01222|
+        """)
+    )
+
+    assert found is not None
+    assert (found.family, len(found)) == ("step #", 6)
+
+
+@pytest.mark.parametrize("pattern", ["my phase #", "phase", "PHASE [0-9]+"])
+def test_a_pattern_names_the_steps_as_family_or_regular_expression(pattern: str) -> None:
+    found = family(picture("t1 nvtx my phase |0.1.2.|\nt1 nvtx step |001122|"), pattern)
+
+    assert found is not None
+    assert found.family == "my phase #"
+
+
+@pytest.mark.parametrize(("event_type", "steps"), [(59, 3), (60, 3), (70, 3), (71, 3), (34, 0)])
+def test_ranges_of_every_kind_are_steps_and_marks_are_not(
+    event_type: int, steps: int, tmp_path: Path
+) -> None:
+    path = picture("t1 nvtx step |001122|").export(tmp_path / "ranges.sqlite")
+    trace = read_trace(edit(path, f"UPDATE NVTX_EVENTS SET eventType = {event_type}"))
+    found = step_ranges(process_tables(trace, pid_of(1)).ranges, trace.strings)
+
+    assert (len(found) if found else 0) == steps
+
+
+def test_a_launch_belongs_to_the_last_step_that_had_started() -> None:
+    ranges = StepRanges("step #", np.array([10, 20, 30]), np.array([15, 25, 35]))
+
+    assert ranges.of_launches(np.array([9, 10, 17, 20, 99])).tolist() == [NO_STEP, 0, 0, 1, 2]
+    assert ranges.last_end_ns == 35
+
+
+def test_a_kernel_that_another_thread_launched_belongs_to_the_step() -> None:
+    """Frameworks launch the backward pass from a thread of its own."""
+    steps = picture(
+        """
+        s7 kernel fwd       |.aa.....|
+        s7 kernel bwd       |....bbb.|
+        t1 cudaLaunchKernel |a.......|
+        t2 cudaLaunchKernel |...b....|
+        t1 nvtx step        |00000000|
+        """,
+        repeat=4,
+    )
+    times = steps.device().steps
+
+    assert times.number.tolist() == [0, 1, 2, 3]
+    assert times.compute_ns.tolist() == [5000] * 4
+
+
+def test_a_kernel_runs_late_but_counts_for_the_step_that_launched_it() -> None:
+    times = (
+        picture("""
+        s7 kernel k         |......aabbcc|
+        t1 cudaLaunchKernel |a.b.c.......|
+        t1 nvtx step        |001122......|
+        """)
+        .device()
+        .steps
+    )
+
+    assert times.start_ns.tolist() == [6000, 8000, 10000]
+
+
+def test_a_kernel_without_a_launch_row_belongs_to_no_step() -> None:
+    device = picture("""
+        s7 kernel k         |xx.aa.bb.cc.|
+        t1 cudaLaunchKernel |..a..b..c...|
+        t1 nvtx step        |000111222...|
+        """).device()
+
+    assert device.window.start_ns == 3000
+
+
+WARM_UP = """
+s7 kernel fwd       |.aaaaaa..bbbbbb..cccccc..dddddd..eeeeee..ffffff.|
+t1 cudaLaunchKernel |a.......b.......c.......d.......e.......f.......|
+t1 nvtx step        |000000001111111122222222333333334444444455555555|
+"""
+
+
+def skipped(extra: str = "", text: str = WARM_UP) -> int:
+    return picture(text + extra).device(skip=None).window.skipped
+
+
+def test_the_step_that_first_sees_a_kernel_is_warm_up() -> None:
+    assert skipped() == 1
+
+
+def test_a_kernel_first_seen_in_the_second_step_makes_it_warm_up() -> None:
+    extra = """s7 kernel other |..............xx................yy..............|
+t1 cuLaunchKernel |..........x.........y...........................|"""
+
+    assert skipped(extra) == 2
+
+
+@pytest.mark.parametrize(
+    "call", ["cudaMalloc", "cudaHostAlloc", "cuModuleLoadData", "cuLibraryLoadData"]
+)
+def test_a_step_that_still_allocates_or_loads_code_is_warm_up(call: str) -> None:
+    assert skipped(f"t1 {call} |..........x.....................................|") == 2
+
+
+def test_a_program_that_allocates_in_every_step_is_not_warming_up() -> None:
+    assert skipped("t1 cudaMalloc |..g.......h.......i.......j.......k.......l.....|") == 1
+
+
+def test_a_step_that_allocates_more_than_usual_is_warm_up() -> None:
+    extra = "t1 cudaMalloc |..g.......h.m.....i.......j.......k.......l.....|"
+
+    assert skipped(extra) == 2
+
+
+def test_what_happens_after_the_steady_steps_began_is_no_warm_up() -> None:
+    assert skipped("t1 cudaMalloc |..........................x.....................|") == 1
+
+
+def test_a_family_that_never_settles_loses_only_its_first_step() -> None:
+    restless = """
+        s7 kernel k0 |.aa.........|
+        s7 kernel k1 |...bb.......|
+        s7 kernel k2 |......cc....|
+        s7 kernel k3 |.........dd.|
+        t1 cudaLaunchKernel |a..b..c..d..|
+        t1 nvtx step |000111222333|
+        """
+
+    assert skipped(text=restless) == 1
+
+
+def test_skipping_nothing_keeps_the_warm_up() -> None:
+    window = picture(WARM_UP).device(skip=0).window
+
+    assert (window.skipped, window.steps) == (0, 6)
+
+
+def test_the_first_occurrence_of_a_range_is_not_the_only_one() -> None:
+    """A repeated range is many steps, even with one and the same name."""
+    found = family(picture("t1 nvtx step |0.0.0.|"))
+
+    assert found is not None
+    assert len(found) == 3
+
+
+def test_ranges_of_another_process_are_not_this_ones_steps() -> None:
+    drawing = picture("""
+        p1 s7 kernel k  |aa.bb.|
+        p2 s7 kernel k  |cc.dd.|
+        p2 t1 nvtx step |001122|
+        """)
+    one, two = drawing.measure().devices
+
+    assert one.window.step_family is None
+    assert two.window.step_family == "step #"

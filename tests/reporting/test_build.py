@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlapcheck import pipeline
+from overlapcheck.report import DeviceReport, Report
+from overlapcheck.reporting.picture import COLUMNS
+from overlapcheck.selection import Selection
+from tests.export import RealExport
+from tests.pictures import Picture, picture, tid_of
+
+
+def report(drawing: Picture, folder: Path, **selection: Any) -> Report:
+    path = drawing.export(folder / "drawn.sqlite")
+    return pipeline.analyze(path, selection=Selection(**({"skip": 0} | selection)))
+
+
+def device(drawing: Picture, folder: Path, **selection: Any) -> DeviceReport:
+    (found,) = report(drawing, folder, **selection).devices
+    return found
+
+
+def test_the_capture_is_summed_up_without_its_folder(tmp_path: Path) -> None:
+    capture = report(
+        picture(
+            "s7 kernel k |aa|",
+            program="python3 train.py",
+            diagnostics=[
+                {"severity": 2, "text": "Mind  the\n gap"},
+                {"severity": 2, "text": "Mind the gap"},
+            ],
+        ),
+        tmp_path,
+    ).capture
+
+    assert (capture.report, capture.program) == ("drawn.sqlite", "python3 train.py")
+    assert (capture.nsys_version, capture.schema_version) == ("2025.3.2.0", "3.20.3")
+    assert capture.messages == ("Mind the gap",)
+    assert len(capture.problems) == 1
+
+
+def test_a_process_is_named_by_its_executable_and_pid(tmp_path: Path) -> None:
+    assert device(picture("p3 s7 kernel k |aa|"), tmp_path).process == "python3 (3000)"
+
+
+def test_the_longest_gaps_of_the_device_come_first_with_their_neighbours(tmp_path: Path) -> None:
+    gaps = device(
+        picture("""
+        s7  kernel fwd    |aa......bb..cc|
+        s13 h2d pinned 1B |...ddd........|
+        """),
+        tmp_path,
+    ).gaps
+
+    assert [(g.start_ns, g.end_ns, g.copy_ns) for g in gaps] == [
+        (2_000, 8_000, 3_000),
+        (10_000, 12_000, 0),
+    ]
+    assert {(g.before, g.after, g.stream_id) for g in gaps} == {("fwd", "fwd", None)}
+
+
+def test_blocking_calls_name_api_and_thread(tmp_path: Path) -> None:
+    (call,) = device(
+        picture(
+            """
+            s7 kernel k            |aaa...bbb|
+            t2 cudaEventSynchronize |.ccccc...|
+            """,
+            column_us=10,
+            threads={"t2": "loader"},
+        ),
+        tmp_path,
+    ).blocking
+
+    assert (call.api, call.thread, call.tid) == ("cudaEventSynchronize", "loader", tid_of(1, 2))
+    assert (call.count, call.total_ns, call.idle_ns) == (1, 50_000, 30_000)
+
+
+def test_streams_show_their_roles_and_copy_time(tmp_path: Path) -> None:
+    streams = device(
+        picture(
+            """
+            s7  kernel k      |aaaaaa|
+            s13 h2d pinned 1B |.bb...|
+            s13 d2h pinned 1B |...c..|
+            """,
+            streams={"7": "null", "13": "blocking"},
+        ),
+        tmp_path,
+    ).streams
+
+    assert [(s.stream_id, s.role, s.kind) for s in streams] == [
+        (7, "compute", "null"),
+        (13, "copy", "blocking"),
+    ]
+    assert streams[1].copy_ns == {"h2d": 2_000, "d2h": 1_000}
+
+
+def test_only_the_busiest_streams_are_kept_and_all_are_counted(tmp_path: Path) -> None:
+    rows = "\n".join(
+        f"s{number} kernel k |{'.' * number}{chr(0x0430 + number)}{'.' * (29 - number)}|"
+        for number in range(1, 30)
+    )
+    found = device(picture(rows), tmp_path)
+
+    assert (len(found.streams), found.streams_total) == (20, 29)
+
+
+def test_the_ledger_adds_up_to_the_idle_time(real_export: RealExport) -> None:
+    for name in ("pt_pageable", "cu_legacy_default", "ddp_bucketed", "pt_graph"):
+        for found in pipeline.analyze(real_export(name)).devices:
+            assert sum(entry.ns for entry in found.ledger) == found.idle_ns
+
+
+STEPS = """
+s7  kernel k         |..aaaa....bbbb....cccc....dddd|
+s13 h2d pinned 1B    |....eeee....ffff....gggg......|
+t1  cudaLaunchKernel |a.......b.......c.......d.....|
+t1  cudaMemcpyAsync  |.e.......f.......g............|
+t1  nvtx step        |000000001111111122222222333333|
+"""
+
+
+def test_three_steps_are_drawn_with_a_row_per_stream(tmp_path: Path) -> None:
+    drawing = device(picture(STEPS), tmp_path).picture
+
+    assert [(row.label, row.role, row.kind) for row in drawing.rows] == [
+        ("s7", "compute", ""),
+        ("s13", "copy", "h2d"),
+    ]
+    assert [text for _, text in drawing.ticks] == ["step 0", "step 1", "step 2"]
+    assert [column for column, _ in drawing.ticks] == [0, COLUMNS // 3, COLUMNS * 2 // 3]
+    assert (drawing.start_ns, drawing.end_ns) == (2_000, 26_000)
+
+
+@pytest.mark.xfail(raises=(KeyError, IndexError, ValueError), reason="bug 3: names are formatted")
+@pytest.mark.parametrize("name", ["step {'epoch':", "step {}", "step {loss}"])
+def test_steps_may_have_braces_in_their_name(name: str, tmp_path: Path) -> None:
+    drawing = device(picture(STEPS.replace("nvtx step ", f"nvtx {name} ")), tmp_path).picture
+
+    assert len(drawing.ticks) == 3
+
+
+def test_cells_hold_the_busy_share_of_their_time(tmp_path: Path) -> None:
+    compute, copy = device(picture(STEPS), tmp_path).picture.rows
+
+    # Both rows are busy 12 of the 24 drawn microseconds, the copy 2 after the kernel.
+    for row in (compute, copy):
+        assert len(row.cells) == COLUMNS
+        assert all(0 <= cell <= 1 for cell in row.cells)
+        assert sum(row.cells) / COLUMNS == pytest.approx(0.5, abs=0.01)
+    assert (compute.cells[0], copy.cells[0]) == (1.0, 0.0)
+    assert copy.cells[COLUMNS // 6] == 1.0
+
+
+def test_a_short_operation_does_not_vanish(tmp_path: Path) -> None:
+    (row,) = device(
+        picture("s7 kernel k |a...................b|", column_us=10, gpu_us={"a": [0, 0.5]}),
+        tmp_path,
+    ).picture.rows
+
+    assert 0 < row.cells[0] < 0.2
+
+
+def test_the_longest_held_thread_is_drawn(tmp_path: Path) -> None:
+    rows = device(
+        picture(
+            """
+            s7 kernel k              |aaaaaaaaaaaa|
+            t1 cudaStreamSynchronize |..cccccc....|
+            t2 cudaDeviceSynchronize |.........dd.|
+            """,
+            column_us=10,
+        ),
+        tmp_path,
+    ).picture.rows
+
+    host = rows[-1]
+    assert (host.role, host.label, host.kind) == ("host", "python3", "cudaStreamSynchronize")
+    assert host.note.endswith("50.0 %")
+
+
+def test_long_copies_within_the_device_are_drawn_and_short_ones_are_not(tmp_path: Path) -> None:
+    def kinds(copies: str) -> list[str]:
+        rows = device(
+            picture(f"s7 kernel k |{'a' * 40}|\ns8 d2d 1B |{copies.ljust(40, '.')}|"), tmp_path
+        ).picture.rows
+        return [row.kind for row in rows]
+
+    assert kinds("bbb") == ["", "d2d"]
+    assert kinds("b") == [""]
+
+
+@pytest.mark.parametrize("memory", ["pageable", "pinned"])
+def test_a_copy_row_says_how_fast_and_from_what_memory(memory: str, tmp_path: Path) -> None:
+    rows = device(
+        picture(f"s7 kernel k |aaaa|\ns13 h2d {memory} 20KB |.bb.|"), tmp_path
+    ).picture.rows
+
+    assert rows[1].note == f"10.0 GB/s {memory}"

@@ -1,0 +1,158 @@
+"""What `import overlapcheck` gives, and what it does not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import overlapcheck
+from overlapcheck.columns import Columns
+from overlapcheck.errors import InputUnreadable
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.trace import Missing
+from tests.conftest import ROOT
+from tests.export import RealExport
+
+HEAVY = ("numpy", "pandas", "pyarrow", "adbc_driver_sqlite", "rich")
+
+
+def modules_loaded_by(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after running some code."""
+    program = f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        timeout=60,
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+RUN_CLI = """
+import sys
+from overlapcheck.cli import main
+sys.argv = ["overlapcheck", *{arguments!r}]
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import overlapcheck, overlapcheck.cli",
+        *(
+            RUN_CLI.format(arguments=arguments)
+            for arguments in (
+                ["--help"],
+                ["--version"],
+                ["analyze", "--help"],
+                ["run", "--help"],
+                ["explain", "--help"],
+                ["doctor", "--help"],
+            )
+        ),
+    ],
+    ids=["import", "help", "version", "analyze", "run", "explain", "doctor"],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
+    loaded = modules_loaded_by(code)
+
+    assert "overlapcheck" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_the_first_use_of_a_name_loads_what_it_needs() -> None:
+    assert "numpy" in modules_loaded_by("import overlapcheck; overlapcheck.analyze")
+
+
+@pytest.mark.parametrize("name", overlapcheck.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(overlapcheck, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'overlapcheck' has no attribute 'analyse'"):
+        overlapcheck.analyse  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_one_call_analyses_a_report(real_export: RealExport) -> None:
+    report = overlapcheck.analyze(real_export("pt_pageable"))
+
+    assert report.verdict.outcome is overlapcheck.Outcome.FAIL
+    assert report.capture.report == "pt_pageable.sqlite"
+    assert [device.name for device in report.devices] == ["NVIDIA H200"]
+
+
+def test_policy_and_selection_change_the_answer(real_export: RealExport) -> None:
+    lenient = overlapcheck.Policy(min_overlap=0.5, max_recoverable=0.5)
+    first = overlapcheck.Selection(skip=12)
+    report = overlapcheck.analyze(str(real_export("pt_pageable")), policy=lenient, selection=first)
+
+    assert report.verdict.outcome is overlapcheck.Outcome.PASS
+    assert report.devices[0].window.skipped == 12
+
+
+def test_reading_and_measuring_can_be_done_apart(real_export: RealExport) -> None:
+    path = real_export("cu_double_buffer")
+    measured = overlapcheck.measure(overlapcheck.read_trace(path), overlapcheck.Selection(skip=3))
+    report = overlapcheck.analyze(path, selection=overlapcheck.Selection(skip=3))
+
+    assert report.devices[0].compute_ns == measured.devices[0].compute_ns
+
+
+def test_progress_is_told_what_begins(real_export: RealExport) -> None:
+    said: list[str] = []
+    overlapcheck.analyze(real_export("cu_double_buffer"), progress=said.append)
+
+    assert said[:2] == ["reading cu_double_buffer.sqlite", "measuring cu_double_buffer.sqlite"]
+
+
+def test_errors_carry_message_hint_and_exit_code(tmp_path: Path) -> None:
+    with pytest.raises(overlapcheck.OverlapcheckError) as caught:
+        overlapcheck.analyze(tmp_path / "nothing.sqlite")
+
+    assert isinstance(caught.value, InputUnreadable)
+    assert caught.value.exit_code is overlapcheck.ExitCode.COULD_NOT_RUN
+    assert str(caught.value) == f"{caught.value.message}; {caught.value.hint}"
+
+
+def test_every_table_of_a_trace_becomes_a_frame_of_its_length(real_export: RealExport) -> None:
+    trace = overlapcheck.read_trace(real_export("pt_pageable"))
+    tables = {f.name: getattr(trace, f.name) for f in fields(trace)}
+    present = {name: table for name, table in tables.items() if isinstance(table, Columns)}
+
+    assert {"kernels", "copies", "api_calls", "ranges", "os_calls", "streams"} <= set(present)
+    assert all(isinstance(t, Columns) for t in tables.values() if hasattr(t, "frame"))
+    assert not any(isinstance(table, Missing) for table in present.values())
+    for table in present.values():
+        assert len(table.frame()) == len(table)
+
+
+def test_every_measured_table_becomes_a_frame_of_its_length(real_export: RealExport) -> None:
+    report = overlapcheck.analyze(real_export("pt_pageable"))
+    assert report.measurements is not None
+    (device,) = report.measurements.devices
+    tables = {
+        f.name: getattr(device, f.name)
+        for f in fields(DeviceMeasurements)
+        if isinstance(getattr(device, f.name), Columns)
+    }
+
+    assert {"gaps", "blocking", "steps"} <= set(tables)
+    for table in tables.values():
+        frame = table.frame()
+        assert len(frame) == len(table)
+        assert list(frame.columns) == [f.name for f in fields(table)]
+
+
+def test_the_package_is_typed() -> None:
+    assert (ROOT / "overlapcheck" / "py.typed").is_file()

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind, api_kind
+
+KINDS = {
+    ApiKind.LAUNCH: "cudaLaunchKernel cudaLaunchKernelExC cudaLaunchCooperativeKernel"
+    " cuLaunchKernel cuLaunchKernelEx cuLaunchCooperativeKernel",
+    ApiKind.GRAPH_LAUNCH: "cudaGraphLaunch cuGraphLaunch",
+    ApiKind.COPY: "cudaMemcpyAsync cudaMemcpy2DAsync cudaMemcpyPeerAsync cudaMemcpyToSymbolAsync"
+    " cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemcpyAsync cudaMemPrefetchAsync cuMemPrefetchAsync",
+    ApiKind.SYNC_COPY: "cudaMemcpy cudaMemcpy2D cudaMemcpyToSymbol cuMemcpyHtoD cuMemcpyDtoH"
+    " cudaMemset cuMemsetD8 cuMemsetD32",
+    ApiKind.MEMSET: "cudaMemsetAsync cudaMemset2DAsync cuMemsetD8Async cuMemsetD32Async",
+    ApiKind.SYNC: "cudaDeviceSynchronize cudaStreamSynchronize cudaEventSynchronize"
+    " cuCtxSynchronize cuStreamSynchronize cuEventSynchronize cudaThreadSynchronize",
+    ApiKind.WAIT_EVENT: "cudaStreamWaitEvent cuStreamWaitEvent",
+    ApiKind.RECORD_EVENT: "cudaEventRecord cudaEventRecordWithFlags cuEventRecord",
+    ApiKind.QUERY: "cudaEventQuery cudaStreamQuery cuEventQuery cuStreamQuery",
+    ApiKind.ALLOCATION: "cudaMalloc cudaFree cudaHostAlloc cudaMallocHost cudaFreeHost"
+    " cudaHostRegister cudaHostUnregister cudaMallocAsync cudaFreeAsync cudaMallocManaged"
+    " cudaMallocPitch cuMemAlloc cuMemFree cuMemAllocHost cuMemFreeHost cuMemHostAlloc"
+    " cuMemHostRegister cuMemHostUnregister cuMemCreate cuMemMap cuMemSetAccess cuMemUnmap"
+    " cuMemRelease cuMemAddressReserve cuMemAllocAsync cuMemPoolCreate",
+    ApiKind.MODULE_LOAD: "cuModuleLoadData cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction"
+    " cuLibraryLoadData cuLibraryGetKernel cuLinkCreate cuLinkAddData cuKernelGetFunction"
+    " cuFuncLoad",
+    ApiKind.CAPTURE: "cudaStreamBeginCapture cudaStreamEndCapture cuStreamBeginCapture"
+    " cuStreamEndCapture",
+    ApiKind.OTHER: "cudaLaunchHostFunc cuLaunchHostFunc cudaGetDevice cudaStreamCreateWithFlags"
+    " cudaEventCreateWithFlags cudaGraphInstantiate cudaStreamIsCapturing cudaSetDevice"
+    " cudaFuncSetAttribute cuInit unknown",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for kind, names in KINDS.items() for name in names.split()]
+)
+def test_a_call_has_the_kind_that_the_cuda_manual_gives_it(name: str, kind: ApiKind) -> None:
+    assert api_kind(name) is kind
+
+
+def test_waiting_for_an_event_is_no_synchronisation() -> None:
+    assert api_kind("cudaStreamWaitEvent") is not ApiKind.SYNC
+    assert ApiKind.WAIT_EVENT not in SUBMITS_WORK
+
+
+def test_only_calls_that_leave_device_rows_submit_work() -> None:
+    assert {api_kind(n) for n in ("cudaLaunchKernel", "cudaMemcpy", "cudaMemsetAsync")} <= (
+        SUBMITS_WORK
+    )
+    assert not {ApiKind.SYNC, ApiKind.ALLOCATION, ApiKind.CAPTURE, ApiKind.QUERY} & SUBMITS_WORK

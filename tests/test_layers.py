@@ -1,0 +1,209 @@
+"""The shape of DESIGN section 2, enforced on the syntax tree of every module."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+PACKAGE = Path(__file__).parents[1] / "overlapcheck"
+STAGES = {"capture", "ingest", "passes", "checks", "causes", "reporting", "renderers"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__", "pipeline"}
+MAX_LINES = 300
+"""Of code: blank lines, comments and docstrings explain and do not count."""
+MAX_COMMAND_LINES = 60
+NOT_COMMANDS = {"__init__", "options", "output", "progress", "recording_options"}
+
+
+def modules(*stages: str) -> list[ParameterSet]:
+    """Parameters: every module, or those of some stages ("" is the top level)."""
+    chosen = [path for path in MODULES if not stages or stage_of(path) in stages]
+    return [pytest.param(path, id=str(path.relative_to(PACKAGE))) for path in chosen]
+
+
+def stage_of(path: Path) -> str:
+    """First folder below the package; "" for top-level modules."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module imported anywhere in a file, in functions and for type checking too."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def own_imports(path: Path) -> set[str]:
+    """First component below `overlapcheck` of each import of our own."""
+    prefix = "overlapcheck."
+    return {
+        name.removeprefix(prefix).split(".")[0]
+        for name in imports_of(path)
+        if name.startswith(prefix)
+        and name.removeprefix(prefix).split(".")[0] in STAGES | NOUNS | {"cli", "pipeline"}
+    }
+
+
+def trace_imports(path: Path) -> set[str]:
+    """Names taken from the Trace's module."""
+    prefix = "overlapcheck.trace."
+    return {n.removeprefix(prefix) for n in imports_of(path) if n.startswith(prefix)}
+
+
+def documented(tree: ast.Module) -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef]:
+    """A module and what of it is public: functions, classes and their methods."""
+    yield tree
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from (
+                member
+                for member in node.body
+                if isinstance(member, ast.FunctionDef) and not member.name.startswith("_")
+            )
+
+
+def code_lines(path: Path) -> int:
+    """Lines that are neither blank nor comment nor docstring."""
+    text = path.read_text(encoding="utf-8")
+    prose: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            prose.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(1 for n, line in lines if n not in prose and re.match(r"\s*[^\s#]", line))
+
+
+def test_the_package_has_the_stages_that_the_design_names() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+
+    assert folders == STAGES | {"cli"}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if stage_of(p) == "" and p.stem in NOUNS])
+def test_nouns_import_only_nouns(path: Path) -> None:
+    assert own_imports(path) <= NOUNS
+
+
+@pytest.mark.parametrize("path", modules(*STAGES))
+def test_a_stage_imports_nouns_and_itself(path: Path) -> None:
+    assert own_imports(path) <= NOUNS | {stage_of(path)}
+
+
+@pytest.mark.parametrize("path", modules("causes"))
+def test_causes_never_see_the_trace_the_policy_or_a_file(path: Path) -> None:
+    assert not own_imports(path) & {"verdict", "selection", "report", "pipeline"}
+    assert not imports_of(path) & {"pathlib", "os", "io", "sqlite3"}
+
+
+@pytest.mark.parametrize("path", modules("checks"))
+def test_checks_never_see_the_trace_behind_the_measurements(path: Path) -> None:
+    assert trace_imports(path) <= {"DeviceKey"}
+
+
+@pytest.mark.parametrize("path", modules("renderers"))
+def test_renderers_read_the_report_and_not_what_is_behind_it(path: Path) -> None:
+    assert not own_imports(path) & {"intervals", "columns", "selection"}
+    assert trace_imports(path) <= {"DeviceKey"}
+    assert not any(name.split(".")[0] in {"numpy", "pandas"} for name in imports_of(path))
+
+
+def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
+    several = {
+        str(path.relative_to(PACKAGE)) for path in MODULES if len(own_imports(path) & STAGES) > 1
+    }
+
+    assert {name for name in several if not name.startswith("cli/")} == {"pipeline.py"}
+
+
+@pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"ingest"})))
+def test_sql_and_table_names_stay_in_ingest(path: Path) -> None:
+    tree = tree_of(path)
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstrings
+    ]
+    pattern = re.compile(
+        r"CUPTI_ACTIVITY|TARGET_INFO_|NVTX_EVENTS|OSRT_API|META_DATA_|StringIds|\bSELECT\b|PRAGMA"
+    )
+
+    assert [text for text in texts if pattern.search(text)] == []
+    assert not {name.split(".")[0] for name in imports_of(path)} & {
+        "sqlite3",
+        "adbc_driver_sqlite",
+        "adbc_driver_manager",
+        "pyarrow",
+    }
+
+
+@pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"capture"})))
+def test_programs_are_started_only_by_capture(path: Path) -> None:
+    called = {
+        ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
+    }
+
+    assert "subprocess" not in imports_of(path)
+    assert not {name for name in called if re.match(r"os\.(system|popen|exec|spawn|fork)", name)}
+
+
+@pytest.mark.parametrize("path", modules("", *STAGES))
+def test_printing_and_exiting_stay_in_the_command_line(path: Path) -> None:
+    forbidden = re.compile(r"print|exit|quit|input|click\.\w+|sys\.(exit|std\w+\.write)")
+    called = {
+        ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
+    }
+
+    assert {name for name in called if forbidden.fullmatch(name)} == set()
+    assert "click" not in imports_of(path)
+
+
+@pytest.mark.parametrize("path", modules())
+def test_a_module_stays_short_enough_to_read(path: Path) -> None:
+    assert code_lines(path) <= MAX_LINES
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if stage_of(p) == "cli" and p.stem not in NOT_COMMANDS]
+)
+def test_a_command_is_one_short_file(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_COMMAND_LINES
+
+
+@pytest.mark.parametrize("path", modules())
+def test_everything_public_says_what_it_is(path: Path) -> None:
+    silent = [
+        getattr(node, "name", path.name)
+        for node in documented(tree_of(path))
+        if not ast.get_docstring(node)
+    ]
+
+    assert silent == []
+
+
+def test_there_is_no_drawer_for_odds_and_ends() -> None:
+    assert not {path.stem for path in MODULES} & {"utils", "util", "helpers", "common", "misc"}
