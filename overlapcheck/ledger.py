@@ -107,5 +107,7 @@ class IdleLedger(Columns):
     call_stream_id: Ints
     tid: Ints
     """Launching thread; ABSENT for none."""
+    site: Ints
+    """Where in the program the blamed or late call was made, see `Names.sites`; ABSENT."""
     os_name_id: Ints
     """OS call that the thread was in; ABSENT for none."""

@@ -7,10 +7,11 @@ there is nothing to divide by.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from overlapcheck.columns import Bools, Columns, Ints
+from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.trace import DeviceKey, Strings
@@ -326,6 +327,8 @@ class Names:
     strings: Strings
     threads: Mapping[tuple[int, int], str]
     """Thread name by (pid, tid)."""
+    sites: Mapping[int, SourceLine] = field(default_factory=dict)
+    """Places in the user's program that ledger rows refer to."""
 
     def thread(self, pid: int, tid: int) -> str:
         """Name of a thread, or its number."""

@@ -238,6 +238,26 @@ class Overheads(Columns):
 
 
 @dataclass(frozen=True)
+class Backtraces(Columns):
+    """Python stacks taken just before CUDA calls, sorted by start_ns."""
+
+    start_ns: Ints
+    pid: Ints
+    tid: Ints
+    stack_id: Ints
+
+
+class Frame(NamedTuple):
+    """One frame of a stack."""
+
+    file: str
+    """Source file, or module where no line is known."""
+    line: int
+    """0 where not known."""
+    function: str
+
+
+@dataclass(frozen=True)
 class Streams(Columns):
     """Streams that the export describes."""
 
@@ -368,6 +388,11 @@ class Trace:
     overheads: Overheads | Missing
     streams: Streams | Missing
     contexts: Contexts | Missing
+    backtraces: Backtraces | Missing
+    stacks: Mapping[int, tuple[Frame, ...]]
+    """Frames of each Python stack, innermost first."""
+    call_sites: Mapping[int, Frame]
+    """The user's innermost frame of each call chain, where there are no Python stacks."""
 
     def gpu_name(self, key: DeviceKey) -> str:
         """Product name of a process's device, or ""."""

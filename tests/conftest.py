@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:  # plain `pytest` does not add the repository, `python -m` does
@@ -19,6 +20,15 @@ from tests.export import RealExport  # noqa: E402
 MOST_SHOWN = 3
 """A test of random pictures draws hundreds; its last ones are the smallest that fail."""
 EXPORTS = ROOT / "fixtures" / "exports"
+
+# No test depends on how fast the machine is, and none leaves files behind.
+settings.register_profile(
+    "overlapcheck",
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("overlapcheck")
 
 
 @pytest.fixture(autouse=True)

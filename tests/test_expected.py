@@ -14,6 +14,7 @@ from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import DeviceMeasurements, WindowSource
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -34,14 +35,21 @@ def _cases() -> list[Any]:
     ]
 
 
+def shared_trace(folder: str, name: str, scratch: Path) -> Trace:
+    """Unpack, read, and do not keep tens of megabytes per run."""
+    export = scratch / f"{name}.sqlite"
+    export.write_bytes(lzma.decompress((SHARED / folder / f"{name}.sqlite.xz").read_bytes()))
+    trace = read_trace(export)
+    export.unlink()
+    return trace
+
+
 @pytest.mark.parametrize(("folder", "name", "expected"), _cases())
 def test_numbers_and_verdict_are_those_expected(
     folder: str, name: str, expected: dict[str, Any], tmp_path: Path
 ) -> None:
-    export = tmp_path / f"{name}.sqlite"
-    export.write_bytes(lzma.decompress((SHARED / folder / f"{name}.sqlite.xz").read_bytes()))
     skip = None if name in AUTOMATIC_SKIP else expected.get("skip", 0)
-    measured = measure(read_trace(export), Selection(skip=skip))
+    measured = measure(shared_trace(folder, name, tmp_path), Selection(skip=skip))
     verdict = judge(measured, Policy())
     numbers = [_numbers(device) for device in measured.devices]
 
@@ -54,9 +62,7 @@ def test_numbers_and_verdict_are_those_expected(
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared with the drawn timelines is not here")
 def test_warm_up_and_teardown_without_ranges_fall_out_of_the_window(tmp_path: Path) -> None:
-    export = tmp_path / "T12.sqlite"
-    export.write_bytes(lzma.decompress((SHARED / "timelines" / "T12.sqlite.xz").read_bytes()))
-    (device,) = measure(read_trace(export), Selection()).devices
+    (device,) = measure(shared_trace("timelines", "T12", tmp_path), Selection()).devices
 
     assert device.window.source is WindowSource.KERNEL_PERIOD
     # The three steady steps of the drawing, which begin at 20 ms: columns 0 to 3010 of 1 us.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import string
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlapcheck import pipeline
@@ -77,11 +78,11 @@ def pictures(draw: st.DrawFn) -> Picture:
     )
 
 
-def _cells(draw: st.DrawFn, letters: object) -> tuple[str, list[str]]:
+def _cells(draw: st.DrawFn, letters: Iterator[str]) -> tuple[str, list[str]]:
     cells = ""
-    marks = []
+    marks: list[str] = []
     while len(cells) < COLUMNS and len(marks) < 4:
-        mark = next(letters)  # type: ignore[call-overload]  # an iterator of letters
+        mark = next(letters)
         cells += "." * draw(st.integers(0, 6)) + mark * draw(st.integers(1, 8))
         if mark in cells[:COLUMNS]:
             marks.append(mark)
@@ -94,7 +95,7 @@ def analysed(drawing: Picture, skip: int | None) -> Report:
         return pipeline.analyze(path, selection=Selection(skip=skip))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120)
 @given(pictures(), st.sampled_from((None, 0, 1)))
 def test_the_laws_of_conservation_hold(drawing: Picture, skip: int | None) -> None:
     report = analysed(drawing, skip)
@@ -115,7 +116,7 @@ def test_the_laws_of_conservation_hold(drawing: Picture, skip: int | None) -> No
         assert 0 < finding.share <= 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(pictures())
 def test_every_report_can_be_shown_in_every_format(drawing: Picture) -> None:
     report = analysed(drawing, None)

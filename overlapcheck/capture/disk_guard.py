@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.scratch import free_bytes
 
 LOOK_EVERY_S = 1.0
@@ -23,24 +23,16 @@ LARGE_RECORDING_BYTES = 2 << 30
 class DiskGuard:
     """Looks at the room for one recording now and then."""
 
-    def __init__(
-        self, nsys: subprocess.Popen[bytes], scratch: Path, warn: Callable[[str], None]
-    ) -> None:
-        self._nsys = nsys
+    def __init__(self, end: EarlyEnd, scratch: Path, warn: Callable[[str], None]) -> None:
+        self._end = end
         self._scratch = scratch
         self._warn = warn
         self._looked_at = 0.0
         self._warned_of_size = False
-        self._stopping: subprocess.Popen[bytes] | None = None
-
-    @property
-    def is_writing(self) -> bool:
-        """Whether the report of a recording that it ended is still being written."""
-        return self._stopping is not None and self._stopping.poll() is None
 
     def look(self) -> None:
         """Warn of a large recording; end it where room runs out. The program goes on."""
-        if self._stopping or time.monotonic() - self._looked_at < LOOK_EVERY_S:
+        if self._end.has_begun or time.monotonic() - self._looked_at < LOOK_EVERY_S:
             return
         self._looked_at = time.monotonic()
         recorded = _recorded_bytes(self._scratch)
@@ -51,25 +43,12 @@ class DiskGuard:
                 f"only {free >> 20} MB free in {self._scratch.parent}: the recording ends here "
                 "and the program goes on; set TMPDIR to a directory with more room"
             )
-            self._stop_recording()
+            self._end.begin()
         elif recorded > LARGE_RECORDING_BYTES and not self._warned_of_size:
             self._warned_of_size = True
             self._warn(
                 f"the recording is larger than {LARGE_RECORDING_BYTES >> 30} GB by now and will be "
                 "slow to read: shorten it with --duration or --capture-range"
-            )
-
-    def _stop_recording(self) -> None:
-        command = [str(self._nsys.args[0]), "stop", f"--session=profile-{self._nsys.pid}"]  # type: ignore[index]
-        with contextlib.suppress(OSError):
-            # NOTE: it is this process that writes the report, and it ends when that is done.
-            self._stopping = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "TMPDIR": str(self._scratch)},
-                start_new_session=True,
             )
 
 

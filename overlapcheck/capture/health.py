@@ -16,6 +16,7 @@ from overlapcheck.capture.importer import (
     how_to_install,
     importer_release,
     importers,
+    is_beside,
     listed,
     missing_libraries,
 )
@@ -87,7 +88,11 @@ def check_importer(nsys: Nsys) -> HealthCheck:
         if missing := missing_libraries(path):
             problem = f"{path} lacks {listed(missing)}"
             return HealthCheck("importer", State.PROBLEM, problem, how_to_install(missing))
-    fitting = [path for path in found if importer_release(path) == nsys.release]
+    fitting = [
+        path
+        for path in found
+        if (has := importer_release(path)) and (has == nsys.release or is_beside(path, nsys))
+    ]
     if not fitting:
         return HealthCheck(
             "importer",
@@ -99,9 +104,9 @@ def check_importer(nsys: Nsys) -> HealthCheck:
 
 
 def _beside_or_elsewhere(nsys: Nsys, importer: Path) -> HealthCheck:
-    root = nsys.path.resolve().parent.parent
-    if importer.is_relative_to(root):
+    if is_beside(importer, nsys):
         return HealthCheck("importer", State.OK, str(importer))
+    root = nsys.path.resolve().parent.parent
     return HealthCheck(
         "importer",
         State.NOTE,
@@ -118,7 +123,9 @@ def check_trial(nsys: Nsys) -> HealthCheck:
         try:
             taken = profile(CaptureSpec(), ["true"], nsys, keep_in=Path(directory))
         except OverlapcheckError as error:
-            return HealthCheck("trial", State.PROBLEM, error.message, error.hint)
+            # The recording that the message names goes with this directory.
+            reason = error.message.rpartition(".qdstrm: ")[2]
+            return HealthCheck("trial", State.PROBLEM, reason, error.hint.partition(", then:")[0])
         size = taken.report.stat().st_size
     return HealthCheck("trial", State.OK, f"recorded `true`: a report of {size >> 10} kB")
 

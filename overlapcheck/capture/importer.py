@@ -38,9 +38,9 @@ _DEBIAN_PACKAGES = {
 }
 
 
-def importers(nsys: Nsys | None) -> Iterator[Path]:
+def importers(nsys: Nsys) -> Iterator[Path]:
     """Importers of this machine, the one beside nsys first, each file once."""
-    tools = ([nsys.path] if nsys else []) + list(installed())
+    tools = (nsys.path, *installed())
     seen: set[Path] = set()
     for tool in tools:
         root = tool.resolve().parent.parent
@@ -89,18 +89,29 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_LISTED]) + rest
 
 
-def importer_for(stream: Path, nsys: Nsys | None) -> Path:
+def is_beside(importer: Path, nsys: Nsys) -> bool:
+    """Whether an importer belongs to the installation of an nsys."""
+    return importer.resolve().is_relative_to(nsys.path.resolve().parent.parent)
+
+
+def importer_for(stream: Path, nsys: Nsys) -> Path:
     """The importer of the release that wrote a recording.
+
+    Args:
+        stream: the recording.
+        nsys: the one whose own importer is right for its own recordings.
 
     Raises:
         CaptureFailed: there is none that runs; says which library or package is missing.
     """
     release = made_by(stream)
     found = list(importers(nsys))
-    fitting = next((path for path in found if importer_release(path) == release), None)
-    if fitting is None:
-        raise _no_importer(release, found)
-    return fitting
+    for path in found:
+        has = importer_release(path)
+        # NOTE: the importer in Nsight Compute 2025.3.1 gives another version than its nsys.
+        if has and (has == release or (release == nsys.release and is_beside(path, nsys))):
+            return path
+    raise _no_importer(release, found)
 
 
 def import_stream(stream: Path, target: Path, importer: Path) -> None:

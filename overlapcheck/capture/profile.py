@@ -169,25 +169,26 @@ def _keep_what_is_left(
         raise why_no_report(recording, spec, nsys, command[0])
     reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
     if reports:
-        return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix))
+        return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix), scratch.parent)
     streams = _largest_first(scratch, (STREAM_SUFFIX,))
     if not streams:
         raise why_no_report(recording, spec, nsys, command[0])
     progress(f"importing {wanted.name}")
     imported = scratch / f"imported{report_place.REPORT_SUFFIX}"
     try:
-        import_stream(streams[0], imported, _importer_for(streams[0], wanted, nsys))
+        importer = _importer_for(streams[0], wanted, scratch.parent, nsys)
+        import_stream(streams[0], imported, importer)
     except ReportDamaged:
         raise why_no_report(recording, spec, nsys, command[0]) from None
-    return report_place.keep(imported, wanted)
+    return report_place.keep(imported, wanted, scratch.parent)
 
 
-def _importer_for(stream: Path, wanted: Path, nsys: Nsys) -> Path:
+def _importer_for(stream: Path, wanted: Path, last_resort: Path, nsys: Nsys) -> Path:
     """The importer to use; without one the recording itself is kept."""
     try:
         return importer_for(stream, nsys)
     except CaptureFailed as error:
-        kept = report_place.keep(stream, wanted.with_suffix(STREAM_SUFFIX)).path
+        kept = report_place.keep(stream, wanted.with_suffix(STREAM_SUFFIX), last_resort).path
         hint = f"{error.hint}, then: overlapcheck analyze {kept}"
         raise CaptureFailed(f"{kept}: {error.message}", hint) from error
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.capture import program_start
+from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import MESSAGE_SIGNALS, STOP_SIGNALS, handling
 from overlapcheck.capture.tool import spoken_lines
 from overlapcheck.capture.watch import Watch
@@ -68,8 +69,9 @@ def record(
         log_path.open("wb") as log,
         handling((*STOP_SIGNALS, *MESSAGE_SIGNALS), watch.receive),
     ):
-        nsys = _start(argv_for(_launcher(scratch, streams)), own, streams, log.fileno())
-        watch.run(nsys)
+        argv = argv_for(_launcher(scratch, streams))
+        nsys = _start(argv, own, streams, log.fileno())
+        watch.run(nsys, EarlyEnd(nsys, argv[0], own, scratch / "stop.log"))
     return Recording(
         exit_code=nsys.returncode,
         started=(scratch / "started").exists(),

@@ -74,16 +74,18 @@ def is_writable(directory: Path) -> bool:
         return False
 
 
-def keep(finished: Path, wanted: Path) -> KeptFile:
+def keep(finished: Path, wanted: Path, last_resort: Path) -> KeptFile:
     """Move a finished file to its place, never over another file.
 
-    Where that fails it goes to the temporary directory, and the warning says so.
+    Where that fails it goes to the temporary directory, else to last_resort, which is on its own
+    file system and so takes no room; the warning says so.
 
     Raises:
         OutputUnwritable: there is no room anywhere; the file is still at `finished`.
     """
     reasons = []
-    for place in (wanted, fallback_directory() / wanted.name):
+    for directory in (wanted.parent, fallback_directory(), last_resort):
+        place = directory / wanted.name
         try:
             kept = _move(finished, place)
         except OSError as error:

@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 from overlapcheck.capture.disk_guard import DiskGuard
+from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import STOP_SIGNALS
 from overlapcheck.capture.processes import (
     POLL_S,
@@ -40,7 +42,8 @@ class Watch:
         self._progress = progress
         self._warn = warn
         self._program: RunningProcess | None = None
-        self._pending: list[int] = []
+        self._received: deque[int] = deque()
+        self._held: list[int] = []
         self._stops: list[int] = []
         self._importing = False
         self._warned_of_import = False
@@ -60,30 +63,25 @@ class Watch:
         return self._ended_at - self._started_at
 
     def receive(self, signum: int) -> None:
-        """Hand a signal on to the program, or protect the report that is being written."""
-        if self._importing:
-            self._while_importing(signum)
-            return
-        if signum in STOP_SIGNALS:
-            self._stops.append(signum)
-        if self._program is None:
-            self._pending.append(signum)
-        elif signum == signal.SIGTSTP:
-            self._pause(self._program)
-        else:
-            self._hand_on(signum, self._program)
+        """Take a signal; it is dealt with at the next look."""
+        self._received.append(signum)
 
-    def run(self, nsys: subprocess.Popen[bytes]) -> None:
+    def run(self, nsys: subprocess.Popen[bytes], end: EarlyEnd) -> None:
         """Watch until nsys is gone, and leave none of its processes.
+
+        Args:
+            nsys: `nsys profile`, just started.
+            end: how to end its recording before the program.
 
         Raises:
             CaptureFailed: the program was never started.
             Interrupted: a second signal while the report was being written.
         """
-        guard = DiskGuard(nsys, self._scratch, self._warn)
+        guard = DiskGuard(end, self._scratch, self._warn)
         try:
-            while (nsys.poll() is None or guard.is_writing) and not self._abandoned:
+            while (nsys.poll() is None or end.is_writing) and not self._abandoned:
                 self._look_for_the_program()
+                self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
                 time.sleep(POLL_S)
@@ -94,6 +92,29 @@ class Watch:
         if self._abandoned:
             raise Interrupted("given up while nsys was writing the report", "run it again")
 
+    def _deal_with_signals(self, end: EarlyEnd) -> None:
+        """Hand signals on to the program, or protect the report that is being written."""
+        program = self._program
+        if program is None:
+            return
+        while self._received:
+            signum = self._received.popleft()
+            if self._importing:
+                self._while_importing(signum)
+            elif signum in STOP_SIGNALS:
+                self._stops.append(signum)
+                self._held.append(signum)
+                end.begin()
+            elif signum == signal.SIGTSTP:
+                self._pause(program)
+            else:
+                self._hand_on(signum, program)
+        # The first request waits until the recording is safe, a second one does not.
+        if self._held and (end.has_collected or len(self._stops) > 1):
+            for signum in self._held:
+                self._hand_on(signum, program)
+            self._held.clear()
+
     def _look_for_the_program(self) -> None:
         if self._importing:
             return
@@ -102,8 +123,6 @@ class Watch:
             if self._program is None:
                 return
             self._started_at = time.monotonic()
-            while self._pending:
-                self._hand_on(self._pending.pop(0), self._program)
         self._ended_at = time.monotonic()
         if not self._program.is_running:
             self._importing = True

@@ -8,10 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from overlapcheck.finding import Confidence
+from overlapcheck.columns import ABSENT
+from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+
+MAX_PLACES = 5
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Evidence:
     facts: tuple[str, ...]
     """Facts with their numbers, most telling first."""
     confidence: Confidence
+    source: tuple[SourceLine, ...] = ()
+    """Places in the user's program, costliest first."""
 
 
 class Cause(Protocol):
@@ -80,7 +85,12 @@ class IdleCause:
             return None
         context = Context(rows, device, measured)
         facts = tuple(line for fact in self.facts for line in fact(context))
-        return Evidence(Intervals.of(rows.start_ns, rows.end_ns), facts, self._confidence(rows))
+        return Evidence(
+            Intervals.of(rows.start_ns, rows.end_ns),
+            facts,
+            self._confidence(rows),
+            _source(context),
+        )
 
     def advise(self, framework: Framework, /) -> str:
         """See `Cause.advise`."""
@@ -94,6 +104,17 @@ class IdleCause:
         if self.confidence is Confidence.SURE and mostly_inferred:
             return Confidence.LIKELY
         return self.confidence
+
+
+def _source(context: Context) -> tuple[SourceLine, ...]:
+    """Distinct lines behind the blamed rows; stacks that share the line count as one."""
+    rows = context.rows.rows(context.rows.site != ABSENT)
+    cost: dict[SourceLine, int] = {}
+    for site, _, ns in by_cost(rows, rows.site):
+        place = context.measured.names.sites[site]
+        cost[place] = cost.get(place, 0) + ns
+    ranked = sorted(cost, key=lambda place: (-cost[place], place.file, place.line))
+    return tuple(ranked[:MAX_PLACES])
 
 
 def by_cost(rows: IdleLedger, key: np.ndarray) -> list[tuple[int, int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from overlapcheck.causes._base import Context, Facts, by_cost
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
@@ -21,15 +21,15 @@ UNIFORM_RATIO = 2.0
 def waits(context: Context) -> list[str]:
     """How many waits, in how many steps, and the longest with the kernels around it."""
     rows, device = context.rows, context.device
-    length = rows.end_ns - rows.start_ns
+    first, length = _waits(rows.start_ns, rows.end_ns)
     longest = int(np.argmax(length))
+    row = int(first[longest])
     steps = np.unique(rows.step[rows.step >= 0])
     where = f" in {steps.size} of {device.window.steps} steps" if device.window.steps else ""
-    pieces = int(np.unique(_piece_ends(rows.start_ns, rows.end_ns)).size)
-    text = f"{count_of(pieces, 'wait')}{where}, {duration(int(length.sum()))} together"
-    step, start = int(rows.step[longest]), int(rows.start_ns[longest])
+    text = f"{count_of(len(length), 'wait')}{where}, {duration(int(length.sum()))} together"
+    step, start = int(rows.step[row]), int(rows.start_ns[row])
     at = f"step {step}" if step >= 0 and device.window.steps else seconds(start)
-    return [text, f"longest {duration(int(length[longest]))} at {at}{_around(context, longest)}"]
+    return [text, f"longest {duration(int(length[longest]))} at {at}{_around(context, row)}"]
 
 
 def _around(context: Context, row: int) -> str:
@@ -76,13 +76,13 @@ def host_whereabouts(context: Context) -> list[str]:
 def launches(context: Context) -> list[str]:
     """How many late launches, and how far apart."""
     rows = context.rows
-    length = rows.end_ns - rows.start_ns
-    count = int(np.unique(rows.operation).size)
+    lateness = [ns for _, _, ns in by_cost(rows, rows.operation)]
+    count = len(lateness)
     steps = context.device.window.steps
     per_step = f", {count / steps:.0f} per step" if steps and count >= steps else ""
     return [
         f"{count_of(count, 'launch', 'launches')} of {thread(context, common(rows.tid))} came"
-        f" after the device had run dry{per_step}; {duration(float(np.median(length)))} of idle"
+        f" after the device had run dry{per_step}; {duration(float(np.median(lateness)))} of idle"
         " time each (median)"
     ]
 
@@ -132,8 +132,9 @@ def common(values: Ints) -> int:
     return int(distinct[np.argmax(count)])
 
 
-def _piece_ends(start: Ints, end: Ints) -> Ints:
-    """End of the contiguous run that each row lies in; rows are sorted."""
-    last = np.append(start[1:] > end[:-1], True)
-    ends = np.where(last, end, np.iinfo(np.int64).max)
-    return np.minimum.accumulate(ends[::-1])[::-1]
+def _waits(start: Ints, end: Ints) -> tuple[Index, Ints]:
+    """First row and length of each wait: rows, which are sorted, that follow without a break."""
+    opens = np.append(True, start[1:] > end[:-1])
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], start.size) - 1
+    return first, end[last] - start[first]

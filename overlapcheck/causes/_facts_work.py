@@ -86,8 +86,10 @@ def relations(context: Context) -> list[str]:
         return []
     kernels, copies = common(fills.kernel_stream_id), common(fills.work_stream_id)
     relation = Relation(common(fills.relation))
+    shared = f"copies and kernels share stream {copies}, which runs them in order"
+    own = f"stream {copies} runs its copies in order: these queued behind others of it"
     line = {
-        Relation.STREAM: f"copies and kernels share stream {copies}, which runs them in order",
+        Relation.STREAM: shared if kernels == copies else own,
         Relation.EVENT: f"stream {copies} waits for an event recorded behind kernels, and stream"
         f" {kernels} for the copy",
         Relation.NULL_STREAM: f"one of streams {copies} and {kernels} is the legacy null stream,"

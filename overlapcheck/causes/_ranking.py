@@ -62,4 +62,5 @@ def _finding(one: _Fired, saves_ns: int, measured: Measurements) -> Finding:
         evidence=one.evidence.facts,
         advice=one.cause.advise(measured.framework),
         caveat=one.cause.caveat,
+        source=one.evidence.source,
     )

@@ -13,9 +13,9 @@ What it looks like
     compute  [k]···[k]···[k]···[k]···[k]···[k]··
 
 What to do
-    Move fewer bytes: a smaller type (uint8 images and bf16 weights, converted on the device), keep
-    what is used again on the device, compress, send indices instead of rows. Or do more per byte:
-    larger batches with weight offloading, more steps per load.
+    Both frameworks: move fewer bytes. A smaller type (uint8 images and bf16 weights, converted on
+    the device), keep what is used again on the device, compress, send indices instead of rows. Or
+    do more per byte: larger batches with weight offloading, more steps per load.
 
 When this is wrong
     Compare the GB/s with what the link can do (PCIe 4 x16 about 25, PCIe 5 x16 about 55). Far

@@ -12,8 +12,8 @@ What it looks like
     thread   [L ] [L ] [L ]         each call lasts as long as its kernel
 
 What to do
-    Unset CUDA_LAUNCH_BLOCKING (look into the job script, the container and ~/.bashrc) and record
-    again. The other causes can be judged only then.
+    Both frameworks: unset CUDA_LAUNCH_BLOCKING (look into the job script, the container and
+    ~/.bashrc) and record again. The other causes can be judged only then.
 
 When this is wrong
     Debuggers and sanitizers (cuda-gdb, compute-sanitizer) and other profilers serialise launches,

@@ -12,8 +12,8 @@ What it looks like
     kernels  [k]·[k]·[k]·[k]        a microsecond each, all launched long before
 
 What to do
-    Usually nothing. Where it is more than a few percent: fewer and longer kernels (torch.compile,
-    fusion), CUDA graphs, or programmatic dependent launch.
+    Usually nothing. Where it is more than a few percent, fewer and longer kernels. PyTorch:
+    torch.compile, torch.cuda.graphs. CUDA: fusion, graphs, programmatic dependent launch.
 
 When this is wrong
     If the gaps are longer than the launch calls, another cause hides behind the same picture: look

@@ -12,8 +12,9 @@ What it looks like
     thread    L  [nsys]  L
 
 What to do
-    Record less: --trace=cuda,nvtx,osrt without backtraces (--cudabacktrace=none, --sample=none,
-    --cpuctxsw=none), no --cuda-event-trace, a shorter capture. Leave the first steps out (--skip).
+    Both frameworks: record less: --trace=cuda,nvtx,osrt without backtraces (--cudabacktrace=none,
+    --sample=none, --cpuctxsw=none), no --cuda-event-trace, a shorter capture. Leave the first steps
+    out (--skip).
 
 When this is wrong
     Never blame the program for it. Where it is a large share of the idle time, the other shares are

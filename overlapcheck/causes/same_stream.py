@@ -3,7 +3,8 @@
 What it is
     A stream runs its operations strictly in order. A copy that is queued on the stream of the
     kernels starts only when the kernel before it has ended, and the kernel behind it starts only
-    when the copy has ended.
+    when the copy has ended. A copy to the device behind a long copy to the host on one side stream
+    waits likewise.
 
 Why it costs overlap
     The copy engine and the multiprocessors could work at the same time, but one stream lets only
@@ -33,7 +34,7 @@ from overlapcheck.ledger import Reason
 
 CAUSE = IdleCause(
     reason=Reason.SAME_STREAM,
-    title="copies are queued on the stream of the kernels, which runs in order",
+    title="copies are queued behind other work of their own stream, which runs in order",
     facts=(_facts_work.waited_copies, _facts_work.relations, _facts.waits),
     advice="copy the next chunk with cudaMemcpyAsync on a second stream (cudaStreamNonBlocking)"
     " into a second buffer, ordered by cudaEventRecord and cudaStreamWaitEvent",

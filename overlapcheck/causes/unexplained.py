@@ -3,6 +3,7 @@
 What it is
     The operation that ended the idle time had been handed over before, and nothing recorded held
     it: no stream order, no event, no null stream, no busy engine, no collective, no other process.
+    A host function in the stream (cudaLaunchHostFunc) leaves no row of its own and looks like this.
 
 Why it costs overlap
     The device was idle for a reason that the trace does not show.

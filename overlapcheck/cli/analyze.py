@@ -26,10 +26,11 @@ def analyze(report: Path, judging: Judging, nsys: Path | None) -> int:
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
     """
     from overlapcheck import pipeline
+    from overlapcheck.capture.interruption import interruptible
     from overlapcheck.cli.output import deliver
     from overlapcheck.cli.progress import shown
 
-    with shown() as progress:
+    with interruptible(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
             report,
             policy=judging.policy,

@@ -68,7 +68,7 @@ class Database:
                 cursor.execute(sql)
                 return cursor.fetch_arrow_table()
         except Error as error:
-            raise _damaged(self.path, str(error).rsplit("\n", 1)[0]) from error
+            raise damaged(self.path, str(error).rsplit("\n", 1)[0]) from error
 
 
 @contextmanager
@@ -96,7 +96,8 @@ def _uri(path: Path) -> str:
     return f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
 
 
-def _damaged(path: Path, why: str) -> ReportDamaged:
+def damaged(path: Path, why: str) -> ReportDamaged:
+    """The error of an export that cannot be read as one."""
     return ReportDamaged(f"{path}: damaged SQLite export ({why})", _RE_EXPORT)
 
 
@@ -114,7 +115,7 @@ def _check_complete(path: Path) -> None:
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     pages = int.from_bytes(header[28:32], "big")
     if len(header) < _HEADER_BYTES or size < pages * page_bytes:
-        raise _damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
+        raise damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
 
 
 def _probe(path: Path) -> dict[str, frozenset[str]]:
@@ -130,7 +131,7 @@ def _probe(path: Path) -> dict[str, frozenset[str]]:
                 for (name,) in names
             }
     except sqlite3.Error as error:
-        raise _damaged(path, str(error)) from error
+        raise damaged(path, str(error)) from error
 
 
 def _quoted(name: str) -> str:

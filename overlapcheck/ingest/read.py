@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.ingest.database import Database, open_database
-from overlapcheck.ingest.schemas import device_work, host_calls, metadata, nvtx, target
-from overlapcheck.ingest.schemas._select import ANY_PROCESS, integers, text, texts
+from overlapcheck.ingest.database import Database, damaged, open_database
+from overlapcheck.ingest.schemas import backtraces, device_work, host_calls, metadata, nvtx, target
+from overlapcheck.ingest.schemas._select import ANY_PROCESS, NotWholeNumbers, integers, text, texts
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ def read_trace(path: Path) -> Trace:
     Raises:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
     """
-    with open_database(path) as db:
-        return _read(db)
+    try:
+        with open_database(path) as db:
+            return _read(db)
+    except NotWholeNumbers as error:
+        raise damaged(path, f"column {error} holds something other than whole numbers") from error
 
 
 def _read(db: Database) -> Trace:
@@ -55,6 +58,7 @@ def _read(db: Database) -> Trace:
     if not isinstance(api_calls, Missing):
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
+    marks, stacks = backtraces.read_python_backtraces(db)
     return Trace(
         info=metadata.read_capture_info(db),
         strings=Strings(names),
@@ -73,6 +77,9 @@ def _read(db: Database) -> Trace:
         overheads=overheads,
         streams=target.read_streams(db),
         contexts=target.read_contexts(db),
+        backtraces=marks,
+        stacks=stacks,
+        call_sites={} if stacks else backtraces.read_call_sites(db),
     )
 
 
@@ -110,4 +117,4 @@ def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
 
 def _with_plain_names(calls: ApiCalls, names: dict[int, str]) -> tuple[ApiCalls, dict[int, str]]:
     ids, plain = host_calls.merge_api_names(calls.name_id, names)
-    return replace(calls, name_id=ids), plain
+    return host_calls.without_repeats(replace(calls, name_id=ids)), plain

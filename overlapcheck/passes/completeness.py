@@ -22,6 +22,8 @@ from overlapcheck.trace import CaptureInfo, GraphGranularity, Strings, Trace
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01
+# Launches per thread that may be on their way when a recording is stopped.
+IN_FLIGHT = 2
 _KERNEL_LAUNCHES = frozenset({ApiKind.LAUNCH})
 _AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 _LOSS_MESSAGES = (
@@ -99,6 +101,10 @@ def _launches_without_rows(
     interior = _interior(process.calls.tid[rows], present)
     last_end = max(_ends(process))
     after_all = process.calls.start_ns[rows] > last_end
+    # When a recording is stopped, what each thread just handed over is still on its way.
+    cut_off = after_all & ~interior
+    if (launches & ~present & cut_off).sum() <= IN_FLIGHT * np.unique(process.calls.tid[rows]).size:
+        after_all = np.zeros_like(after_all)
     lost = launches & ~present & (interior | after_all)
     total = int(launches.sum())
     if not lost.sum() > TOLERATED_SHARE * max(total, 1):

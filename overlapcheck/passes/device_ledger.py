@@ -46,6 +46,7 @@ def device_ledger(
     other_processes: Intervals,
     strings: Strings,
     environment: Mapping[str, str],
+    site_of_call: Ints,
 ) -> IdleLedger:
     """Give every idle nanosecond of a device a reason.
 
@@ -59,6 +60,7 @@ def device_ledger(
         other_processes: kernels of other processes on the same GPU.
         strings: names.
         environment: variables of the program that matter.
+        site_of_call: where in the program each call was made.
     """
     calls = process.calls
     ops = operations(
@@ -85,6 +87,7 @@ def device_ledger(
         migrations=migrations,
         other_processes=other_processes,
         window=steps.window,
+        site_of_call=site_of_call,
     )
     return idle_ledger(walk(ops, depends, submit_ns, idle), given)
 

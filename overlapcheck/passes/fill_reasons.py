@@ -23,6 +23,8 @@ from overlapcheck.passes.ledger_input import (
 )
 from overlapcheck.passes.process import NO_CALL
 
+# Reasons of calls that return when the device is done.
+_DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
 _REASON_OF_RELATION = {
     Relation.NONE: Reason.UNEXPLAINED,
     Relation.STREAM: Reason.SAME_STREAM,
@@ -71,6 +73,7 @@ def _copy_reasons(
     drained, drain_call, drain_reason = _drained_before(op, given)
     held = began_before & drained
     reason[held], call[held] = drain_reason[held], drain_call[held]
+    _waited_for_by_host(copies, parts, given, reason, call)
     _by_nature(op, given, reason, call)
     return _behind_copies(copies, parts, given, reason, call, inherits)
 
@@ -147,15 +150,49 @@ def _by_nature(op: Ints, given: LedgerInput, reason: Ints, call: Ints) -> None:
 def _behind_copies(
     copies: Ints, parts: Parts, given: LedgerInput, reason: Ints, call: Ints, inherits: Mask
 ) -> tuple[Ints, Ints]:
-    """A copy queued behind a copy of the same piece is late for that one's reason."""
+    """A copy queued behind a copy of the same piece is late for that one's reason.
+
+    Unless only the engine ties them: then the earlier copy is what the later one waited for.
+    """
     op = parts.operation[copies]
     before = given.depends.predecessor[op]
     same_piece = np.concatenate(([False], parts.piece[copies][1:] == parts.piece[copies][:-1]))
     queued = same_piece & (before == np.concatenate(([NO_OPERATION], op[:-1]))) & ~inherits
     settled = np.isin(reason, (Reason.PAGEABLE_COPY, Reason.SYNC_COPY))
-    source = np.where(queued & ~settled, -1, np.arange(copies.size))
+    by_engine = queued & ~settled & (given.depends.relation[op] == Relation.ENGINE)
+    holding = np.concatenate((by_engine[1:], [False])) & ~settled & ~inherits
+    reason[by_engine | holding] = Reason.COPY_ENGINE
+    call[by_engine | holding] = NO_CALL
+    source = np.where(queued & ~settled & ~by_engine, -1, np.arange(copies.size))
     source = np.maximum.accumulate(source)
     return reason[source], call[source]
+
+
+def _waited_for_by_host(
+    copies: Ints, parts: Parts, given: LedgerInput, reason: Ints, call: Ints
+) -> None:
+    """Copies that nothing on the device waited for, but the host, before it launched the next.
+
+    device    ####[ d2h ]      ####
+    thread        [ sync ]  [L]          what follows was launched only after the sync
+    """
+    following = np.minimum(copies + 1, len(parts) - 1)
+    awaited = (parts.part[following] == Part.HOST) & (parts.piece[following] == parts.piece[copies])
+    rows = np.flatnonzero(awaited & (following > copies))
+    held = given.host.held
+    tid = given.ops.tid[parts.operation[following[rows]]]
+    start, end = parts.start_ns[copies[rows]], parts.end_ns[copies[rows]]
+    for thread in np.unique(tid).tolist():
+        calls = held.of_thread(thread)
+        mine = rows[tid == thread]
+        if len(calls) == 0:
+            continue
+        middle = (start[tid == thread] + end[tid == thread]) // 2
+        at = np.searchsorted(calls.start_ns, middle, side="right") - 1
+        inside = (at >= 0) & (calls.end_ns[np.maximum(at, 0)] > middle)
+        inside &= np.isin(calls.reason[np.maximum(at, 0)], _DEVICE_WAITS)
+        reason[mine[inside]] = calls.reason[at[inside]]
+        call[mine[inside]] = calls.call[at[inside]]
 
 
 def _latency_reasons(parts: Parts, given: LedgerInput, reason: Ints, work: Ints) -> None:

@@ -99,7 +99,9 @@ def host_timeline(
         submit_ns: when each was handed over.
         window: the judged window.
     """
-    launching = np.unique(ops.tid[ops.call != NO_CALL])
+    # A loader thread that only copies does not launch for the ones that do.
+    kernels = np.isin(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    launching = np.unique(ops.tid[(ops.call != NO_CALL) & kernels])
     mine = np.isin(calls.tid, launching)
     near = Intervals.of(calls.start_ns[mine], calls.end_ns[mine])
     between = near.complement(window.start_ns, window.end_ns)
@@ -301,7 +303,9 @@ def _own_reason(
     short = (end_ns - start_ns <= LATENCY_NS) & was_ahead
     reason = np.full(part.shape, Reason.LAUNCH_BOUND, dtype=np.int64)
     reason[short] = Reason.LAUNCH_LATENCY
-    reason[away] = Reason.HOST_STARVED
+    # The launch that ends an absence takes its few microseconds because of it.
+    absent = np.isin(part, part[away]) & (end_ns - start_ns <= DRAIN_SLACK_NS)
+    reason[away | absent] = Reason.HOST_STARVED
     return reason
 
 

@@ -67,6 +67,8 @@ def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
             return np.full(row.shape, ABSENT, dtype=np.int64)
         return np.where(known, column[np.maximum(row, 0)], ABSENT)
 
+    # Without a call to blame, the late operation's own launch is the place to look at.
+    made_by = np.where(has_call, draft.call, of(ops.call, op, has_op))
     submitted = _submitted_by(draft.call, ops)
     submits = submitted != NO_OPERATION
     ledger = IdleLedger(
@@ -91,6 +93,7 @@ def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
         call_bytes=of(ops.bytes, submitted, submits),
         call_stream_id=of(ops.stream_id, submitted, submits),
         tid=of(ops.tid, op, has_op),
+        site=of(given.site_of_call, made_by, made_by != NO_CALL),
         os_name_id=np.full(op.shape, ABSENT, dtype=np.int64),
     )
     return replace(ledger, os_name_id=_os_calls(ledger, given.os_calls))

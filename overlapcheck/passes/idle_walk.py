@@ -165,6 +165,8 @@ def _whole_gaps(ops: Operations, idle: Intervals) -> tuple[Ints, Ints, Ints]:
     outside.
     """
     compute = np.flatnonzero(ops.work == Work.COMPUTE)
+    if compute.size == 0:
+        return idle.start_ns, idle.end_ns, np.full(len(idle), NO_OPERATION, dtype=np.int64)
     starts = ops.start_ns[compute]
     reach = np.maximum.accumulate(ops.end_ns[compute])
     after = np.searchsorted(starts, idle.end_ns, side="left")

@@ -37,6 +37,8 @@ class LedgerInput:
     other_processes: Intervals
     """Kernels of other processes on the same GPU."""
     window: Window
+    site_of_call: Ints
+    """Where each call was made; ABSENT."""
 
 
 @dataclass

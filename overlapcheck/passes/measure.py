@@ -18,6 +18,7 @@ from overlapcheck.measurements import (
     Window,
 )
 from overlapcheck.passes.blocking_calls import blocking_calls
+from overlapcheck.passes.call_sites import call_sites, known_sites
 from overlapcheck.passes.completeness import capture_problems, nothing_recorded
 from overlapcheck.passes.compute_gaps import compute_gaps
 from overlapcheck.passes.contention import contention
@@ -72,7 +73,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     return Measurements(
         devices=tuple(devices),
         problems=tuple(problems),
-        names=Names(trace.strings, trace.thread_names),
+        names=Names(trace.strings, trace.thread_names, known_sites(trace)),
         framework=framework(trace),
         environment=trace.info.environment,
     )
@@ -136,6 +137,7 @@ def _measure_device(
             _kernels_of_others(trace, key),
             trace.strings,
             trace.info.environment,
+            call_sites(process.calls, trace),
         ),
         contention=contention(kernels, is_comm, link, communication, window),
     )

@@ -128,12 +128,12 @@ def _ticks(
     steps = device.steps
     if len(steps) < DRAWN_STEPS:
         return ()
-    noun = (device.window.step_family or "step #").replace("#", "{}", 1)
-    noun = noun if "{}" in noun and "#" not in noun else "step {}"
+    family = device.window.step_family or "step #"
+    noun = family if family.count("#") == 1 else "step #"
     return tuple(
         (
             int((int(steps.start_ns[i]) - start) * COLUMNS // max(end - start, 1)),
-            noun.format(int(steps.number[i])),
+            noun.replace("#", str(int(steps.number[i]))),
         )
         for i in range(first, first + DRAWN_STEPS)
     )

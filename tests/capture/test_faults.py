@@ -267,6 +267,32 @@ def test_signal_while_exporting(
     machine.assert_clean()
 
 
+SLOW_ANALYSIS = """
+import pathlib, sys, time
+from overlapcheck import cli, pipeline
+def analyze(*_, **__):
+    pathlib.Path("analysing").touch()
+    time.sleep(1000)
+pipeline.analyze = analyze
+sys.argv = ["overlapcheck", "run", "-o", "step.nsys-rep", "true"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_while_analysing(machine: Machine, signum: signal.Signals) -> None:
+    running = machine.start(through=[sys.executable, "-c", SLOW_ANALYSIS])
+    running.wait_for((machine.work / "analysing").exists)
+    running.send(signum)
+    ended = running.end()
+    assert ended.exit_code == COULD_NOT_RUN
+    assert f"stopped by {signum.name} while analysing step.nsys-rep" in ended.stderr
+    assert "overlapcheck analyze step.nsys-rep" in ended.stderr
+    assert_no_traceback(ended.stderr)
+    assert len(machine.reports()) == 1
+    machine.assert_clean()
+
+
 # ---- nsys itself fails
 
 

@@ -51,7 +51,7 @@ def test_taken_and_missing_places_are_refused(tmp_path: Path) -> None:
 def test_kept_beside_what_took_its_name(tmp_path: Path) -> None:
     for name in ("step.nsys-rep", "step-2.nsys-rep"):
         (tmp_path / name).write_text("mine")
-    kept = keep(_finished(tmp_path), tmp_path / "step.nsys-rep")
+    kept = keep(_finished(tmp_path), tmp_path / "step.nsys-rep", tmp_path)
     assert kept.path == tmp_path / "step-3.nsys-rep"
     assert kept.path.read_text() == "recorded"
     assert "was taken meanwhile" in kept.warning
@@ -64,30 +64,46 @@ def test_other_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Path, "replace", across)
     finished = _finished(tmp_path)
-    kept = keep(finished, tmp_path / "step.nsys-rep")
+    kept = keep(finished, tmp_path / "step.nsys-rep", tmp_path)
     assert kept.path.read_text() == "recorded"
     assert kept.warning == ""
     assert not finished.exists()
 
 
-def test_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def across(self: Path, _: object) -> Path:
-        raise OSError(errno.EXDEV, "Invalid cross-device link")
+def test_full_disks_leave_no_half_file_and_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the file system that holds the report already can keep it."""
+    rename = Path.replace
+
+    def same_place_only(self: Path, target: Path) -> Path:
+        if target.parent != tmp_path / "last":
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(self, target)
 
     def full(source: object, target: Path) -> None:
         target.write_text("recor")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", across)
+    for name in ("wanted", "tmp", "last"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(Path, "replace", same_place_only)
     monkeypatch.setattr("shutil.copyfile", full)
     monkeypatch.setattr(report_place, "fallback_directory", lambda: tmp_path / "tmp")
-    (tmp_path / "tmp").mkdir()
+    finished, wanted = _finished(tmp_path), tmp_path / "wanted" / "step.nsys-rep"
+    kept = keep(finished, wanted, tmp_path / "last")
+    assert kept.path == tmp_path / "last" / "step.nsys-rep"
+    assert kept.path.read_text() == "recorded"
+    assert "No space left on device" in kept.warning
+    assert list((tmp_path / "wanted").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_nowhere_to_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_place, "fallback_directory", lambda: tmp_path / "gone")
     finished = _finished(tmp_path)
-    with pytest.raises(OutputUnwritable, match="No space left on device"):
-        keep(finished, tmp_path / "step.nsys-rep")
+    with pytest.raises(OutputUnwritable, match="cannot keep the report"):
+        keep(finished, tmp_path / "gone" / "step.nsys-rep", tmp_path / "gone")
     assert finished.read_text() == "recorded"
-    assert not (tmp_path / "step.nsys-rep").exists()
-    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def _finished(tmp_path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from overlapcheck.causes import causes
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.measurements import Measurements
 from tests.conftest import ROOT
 from tests.pictures import Picture, load_pictures
 
@@ -46,12 +48,20 @@ def _parameters() -> list[Any]:
 CASES = cases()
 
 
+@cache
+def measured_picture(case: str) -> Measurements:
+    """The measurements of a picture, with the selection that it asks for."""
+    drawing = CASES[case][1]
+    return drawing.measure(
+        **{k: drawing.options[k] for k in SELECTION_KEYS if k in drawing.options}
+    )
+
+
 @pytest.mark.parametrize("case", _parameters())
 def test_the_picture_is_explained(case: str) -> None:
     cause, drawing = CASES[case]
     expect: dict[str, Any] = drawing.options.get("expect", {})
-    chosen = {k: drawing.options[k] for k in SELECTION_KEYS if k in drawing.options}
-    measured = drawing.measure(**chosen)
+    measured = measured_picture(case)
     found = findings(measured)
     material = [finding for finding in found if finding.share >= MATERIAL_SHARE]
     named = {finding.cause for finding in material}

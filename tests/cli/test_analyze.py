@@ -439,8 +439,8 @@ def test_the_version_and_the_help_are_printed() -> None:
 def test_every_option_is_in_the_help() -> None:
     text = run("analyze", "--help").stdout
 
-    for option in (
-        "--min-overlap --no-ceiling --max-recoverable --max-idle --max-exposed-comm"
-        " --require-copies --steps --skip --window --device --format --output --nsys"
-    ).split():
+    judging = "--min-overlap --no-ceiling --max-recoverable --max-idle --max-exposed-comm"
+    choosing = "--steps --skip --window --device --comm-pattern"
+    others = "--require-copies --fail-on --format --output --nsys"
+    for option in f"{judging} {choosing} {others}".split():
         assert option in text

@@ -85,7 +85,7 @@ def test_an_export_with_overwritten_pages_is_damaged_or_read_but_never_crashes(
     try:
         read_trace(path)
     except OverlapcheckError as error:
-        assert str(path) in str(error)  # noqa: PT017  # either outcome is right
+        assert str(path) in str(error)  # either outcome is right
 
 
 def test_a_database_that_nsys_did_not_write_says_what_it_holds(tmp_path: Path) -> None:

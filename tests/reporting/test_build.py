@@ -136,7 +136,6 @@ def test_three_steps_are_drawn_with_a_row_per_stream(tmp_path: Path) -> None:
     assert (drawing.start_ns, drawing.end_ns) == (2_000, 26_000)
 
 
-@pytest.mark.xfail(raises=(KeyError, IndexError, ValueError), reason="bug 3: names are formatted")
 @pytest.mark.parametrize("name", ["step {'epoch':", "step {}", "step {loss}"])
 def test_steps_may_have_braces_in_their_name(name: str, tmp_path: Path) -> None:
     drawing = device(picture(STEPS.replace("nvtx step ", f"nvtx {name} ")), tmp_path).picture

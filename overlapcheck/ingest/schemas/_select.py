@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow
+import pyarrow.types
 
 from overlapcheck.columns import ABSENT, Ints
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 ANY_PROCESS = 0
 """Process of rows in exports that do not record one."""
+
+
+class NotWholeNumbers(Exception):
+    """A column that should hold ids or times holds something else."""
 
 
 def column(db: Database, table: str, name: str, fallback: int = ABSENT) -> str:
@@ -49,6 +55,9 @@ def select(
 
     Returns:
         One int64 array per output name, in no particular row order.
+
+    Raises:
+        NotWholeNumbers: a column holds something else.
     """
     sql = "SELECT " + ", ".join(f"{sql} AS {name}" for name, sql in expressions.items())
     sql += f' FROM "{db.resolve(table)}"' + (f" WHERE {where}" if where else "")
@@ -62,6 +71,9 @@ def integers(rows: pa.Table, name: str) -> Ints:
     if chunked.num_chunks == 0 or len(chunked) == 0:
         return np.empty(0, dtype=np.int64)
     values = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+    if values.null_count or not pyarrow.types.is_integer(values.type):
+        # SQLite checks no types: a damaged or hand-made file may hold anything.
+        raise NotWholeNumbers(name)
     return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
 
 

@@ -91,6 +91,24 @@ def merge_api_names(name_ids: Ints, texts: Mapping[int, str]) -> tuple[Ints, dic
     return ids, {number: name for name, number in first.items()}
 
 
+def without_repeats(calls: ApiCalls) -> ApiCalls:
+    """Calls without the inner record that nsys adds to each call it takes a backtrace of.
+
+    cudaMemcpyAsync and, inside it, cudaMemcpyAsync_v3020 with the same correlation id are one call.
+    """
+    order = np.lexsort((np.arange(len(calls)), calls.name_id, calls.correlation_id, calls.pid))
+    same = np.zeros(len(calls), dtype=bool)
+    previous, following = order[:-1], order[1:]
+    same[following] = (
+        (calls.correlation_id[following] > 0)
+        & (calls.correlation_id[following] == calls.correlation_id[previous])
+        & (calls.pid[following] == calls.pid[previous])
+        & (calls.tid[following] == calls.tid[previous])
+        & (calls.name_id[following] == calls.name_id[previous])
+    )
+    return calls.rows(~same) if same.any() else calls
+
+
 def read_syncs(db: Database) -> Syncs | Missing:
     """Ids only: syncType changed its meaning twice, so kinds come from the API name."""
     if not db.has(SYNC, "start", "end"):

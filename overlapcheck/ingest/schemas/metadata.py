@@ -27,6 +27,8 @@ _KEPT_VARIABLES = (
     "PYTORCH_ALLOC_CONF",
     "PYTORCH_NO_CUDA_MEMORY_CACHING",
 )
+# `overlapcheck run` starts the program through this, and the program's words follow a "--".
+_OWN_TRAMPOLINE = "capture/program_start.py"
 _KEPT_PREFIX = "NCCL_"
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
@@ -85,7 +87,10 @@ def _program(capture: list[tuple[str, str]]) -> str:
         for name, value in capture
         if (match := re.fullmatch(r"PROCESS_0:ARGUMENT_(\d+)", name))
     ]
-    return " ".join([command, *(value for _, value in sorted(numbered))]).strip()
+    words = [command, *(value for _, value in sorted(numbered))]
+    if "--" in words and any(word.endswith(_OWN_TRAMPOLINE) for word in words):
+        words = words[words.index("--") + 1 :]
+    return " ".join(words).strip()
 
 
 def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGranularity:

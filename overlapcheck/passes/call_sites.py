@@ -1,0 +1,62 @@
+"""Where in the user's program CUDA calls were made.
+
+mark     M1        M2             a Python stack each, on the calling thread
+calls     [ call ]  [ call ]      each call takes the mark just before it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.finding import SourceLine
+from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
+
+# A mark precedes its call by less than this, and may carry a later time by clock rounding.
+NEAR_NS = 20_000
+SLACK_NS = 1_000
+
+_FRAMEWORK = re.compile(
+    r"(^|/)(site|dist)-packages/|(^|/)lib/python\d|^<|(^|/)importlib/|(^|/)torch/(_|nn/|optim/)"
+)
+
+
+def known_sites(trace: Trace) -> Mapping[int, SourceLine]:
+    """The user's own frame of every stack, not the framework's, by id."""
+    if isinstance(trace.backtraces, Missing):
+        return {i: _line(frame) for i, frame in trace.call_sites.items()}
+    return {i: _line(_own_frame(stack)) for i, stack in trace.stacks.items() if stack}
+
+
+def call_sites(calls: ApiCalls, trace: Trace) -> Ints:
+    """Site of each call of a process, shape (n,); ABSENT where no stack was taken."""
+    marks = trace.backtraces
+    stack = calls.callchain_id if isinstance(marks, Missing) else _stack_of_calls(calls, marks)
+    known = np.isin(stack, np.array(sorted(known_sites(trace)), dtype=np.int64))
+    return np.where(known, stack, ABSENT)
+
+
+def _stack_of_calls(calls: ApiCalls, marks: Backtraces) -> Ints:
+    stack = np.full(len(calls), ABSENT, dtype=np.int64)
+    for pid, tid in np.unique(np.stack((calls.pid, calls.tid), axis=1), axis=0).tolist():
+        own = marks.rows((marks.pid == pid) & (marks.tid == tid))
+        if len(own) == 0:
+            continue
+        mine = np.flatnonzero(calls.tid == tid)
+        start = calls.start_ns[mine]
+        at = np.searchsorted(own.start_ns, start + SLACK_NS, side="right") - 1
+        near = (at >= 0) & (start - own.start_ns[np.maximum(at, 0)] <= NEAR_NS)
+        stack[mine[near]] = own.stack_id[at[near]]
+    return stack
+
+
+def _own_frame(stack: tuple[Frame, ...]) -> Frame:
+    """The innermost frame outside frameworks, else the innermost of all."""
+    return next((frame for frame in stack if not _FRAMEWORK.search(frame.file)), stack[0])
+
+
+def _line(frame: Frame) -> SourceLine:
+    return SourceLine(frame.file, frame.line, frame.function)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from overlapcheck.checks.judge import judge
+from overlapcheck.finding import MATERIAL_SHARE, Confidence, Finding
+from overlapcheck.intervals import Intervals
+from overlapcheck.trace import DeviceKey
+from overlapcheck.verdict import Check, Outcome, Policy
+from tests.pictures import picture, pid_of
+
+DEVICE = DeviceKey(pid_of(1), 0)
+MEASURED = picture("s7 kernel k |.aaaa|\nt1 cudaLaunchKernel |a....|").measure()
+
+
+def finding(cause: str, share: float, device: DeviceKey = DEVICE) -> Finding:
+    return Finding(
+        cause=cause,
+        title=cause,
+        device=device,
+        blamed=Intervals.span(0, 1),
+        share=share,
+        per_step_ns=None,
+        saves_at_most_ns=1,
+        confidence=Confidence.SURE,
+        evidence=(),
+        advice="",
+        caveat="",
+    )
+
+
+def check(fail_on: str, *findings: Finding) -> Check:
+    """The last check: that of the forbidden cause."""
+    return judge(MEASURED, Policy(fail_on=frozenset({fail_on})), findings).checks[-1]
+
+
+def test_a_forbidden_cause_that_costs_enough_fails() -> None:
+    found = check("host-sync", finding("host-sync", 0.3))
+
+    assert (found.name, found.outcome) == ("no host-sync", Outcome.FAIL)
+    assert (found.measured, found.limit) == (0.3, MATERIAL_SHARE)
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.0199, "PASS"), (0.02, "FAIL")])
+def test_below_the_floor_nothing_is_a_cause_of_failure(share: float, outcome: str) -> None:
+    assert check("host-sync", finding("host-sync", share)).outcome == outcome
+
+
+def test_a_forbidden_cause_that_was_not_found_passes() -> None:
+    found = check("host-sync", finding("allocation", 0.5))
+
+    assert (found.outcome, found.reason) == (Outcome.PASS, "not found")
+
+
+def test_a_cause_on_another_device_is_not_this_ones() -> None:
+    assert check("host-sync", finding("host-sync", 0.5, DeviceKey(7, 3))).outcome is Outcome.PASS
+
+
+def test_findings_that_nobody_forbade_never_reach_the_verdict() -> None:
+    """A wrong explanation cannot change a verdict in either direction."""
+    with_findings = judge(MEASURED, Policy(), (finding("host-sync", 0.9),))
+
+    assert with_findings == judge(MEASURED, Policy())

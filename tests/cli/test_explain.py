@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from overlapcheck.causes import causes
+from overlapcheck.cli import main
+
+Explain = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def explain(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Explain:
+    """Run `overlapcheck explain ARGUMENTS`: code, stdout, stderr."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["overlapcheck", "explain", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return (int(stop.value.code or 0), *capfd.readouterr())
+
+    return run
+
+
+def test_without_a_cause_all_are_listed_in_a_line_each(explain: Explain) -> None:
+    code, out, err = explain()
+    named = {line.split()[0] for line in out.splitlines() if line}
+
+    assert (code, err) == (0, "")
+    assert set(causes()) <= named
+
+
+@pytest.mark.parametrize("cause", sorted(causes()))
+def test_every_cause_has_a_page(cause: str, explain: Explain) -> None:
+    code, out, _ = explain(cause)
+
+    assert code == 0
+    assert out.startswith(cause)
+    assert len(out.splitlines()) > 5
+
+
+def test_a_misspelt_cause_exits_with_2_and_the_nearest_one(explain: Explain) -> None:
+    code, out, err = explain("pagable-copy")
+
+    assert (code, out) == (2, "")
+    assert "pageable-copy" in err
+    assert err.count("\n") == 1
