@@ -25,8 +25,12 @@ class SourceLine:
     """A place in the user's program."""
 
     file: str
+    """Relative to the working directory where it lies inside; module where no line is known."""
     line: int
+    """0 where not known."""
     function: str
+    text: str = ""
+    """The line itself, where the file is readable here."""
 
 
 @dataclass(frozen=True)

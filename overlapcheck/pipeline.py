@@ -10,6 +10,7 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.checks.judge import judge
 from overlapcheck.ingest import read as ingest
 from overlapcheck.ingest.identify import InputKind, identify
+from overlapcheck.ingest.source_lines import located
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
 from overlapcheck.report import Report
@@ -80,6 +81,6 @@ def analyze(
     trace = read_trace(path, nsys=nsys, progress=progress)
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, selection)
-    found = findings(measured)
+    found = tuple(located(finding, Path.cwd()) for finding in findings(measured))
     verdict = judge(measured, policy or Policy(), found)
     return build_report(Path(path), trace, measured, verdict, found)

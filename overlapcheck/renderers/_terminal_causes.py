@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._terminal_text import (
     BOLD,
@@ -21,6 +21,7 @@ from overlapcheck.report import DeviceReport
 
 MAX_FINDINGS = 5
 MAX_EVIDENCE = 4
+MAX_PLACES = 2
 
 _FILLS = "█▓▒░"
 _REST = "·"
@@ -49,6 +50,13 @@ def ledger_lines(device: DeviceReport) -> list[Text]:
     )
     lines = wrap(" + ".join(named), WIDTH - INDENT)
     return [head, bar, *(text_of(" " * INDENT, line) for line in lines), *_conclusion(device)]
+
+
+def _place(place: SourceLine) -> str:
+    """file:line (function): text; a module without line where that is all there is."""
+    line = f":{place.line}" if place.line else ""
+    said = f"{clip_middle(place.file, 36)}{line} ({clip_middle(place.function, 24)})"
+    return f"{said}: {place.text}" if place.text else said
 
 
 def _conclusion(device: DeviceReport) -> list[Text]:
@@ -111,12 +119,8 @@ def _body(found: Finding) -> list[Text]:
     lines = [text_of(" " * indent, line) for line in wrap(found.title, WIDTH - indent)]
     for fact in found.evidence[:MAX_EVIDENCE]:
         lines += paragraph("-", fact, indent=indent)
-    if found.source:
-        places = ", ".join(
-            f"{clip_middle(place.file, 30)}:{place.line} ({clip_middle(place.function, 24)})"
-            for place in found.source[:2]
-        )
-        lines += paragraph(styled("at", BOLD), places, indent=indent, hang=_HANG)
+    for place in found.source[:MAX_PLACES]:
+        lines += paragraph(styled("at", BOLD), _place(place), indent=indent, hang=_HANG)
     if found.advice:
         lines += paragraph(styled("do", BOLD), found.advice, indent=indent, hang=_HANG)
     if found.caveat:

@@ -54,15 +54,36 @@ def test_launches_that_the_end_of_the_capture_cut_off_are_no_loss() -> None:
     )
 
 
-def test_a_launch_after_the_last_row_of_all_is_a_loss() -> None:
-    found = faults(
+def test_the_last_two_launches_of_a_thread_may_be_on_their_way_when_recording_stops() -> None:
+    assert not problems(
         picture("""
-        s7 kernel k         |.aa......|
-        t1 cudaLaunchKernel |a..b..c..|
+        s7 kernel k         |.aa.......|
+        t1 cudaLaunchKernel |a...b..c..|
         """)
     )
 
-    assert found == [CaptureFault.LAUNCHES_WITHOUT_ROWS]
+
+def test_more_launches_after_the_last_row_of_all_are_a_loss() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k         |.aa.........|
+        t1 cudaLaunchKernel |a...b..c..d.|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.LAUNCHES_WITHOUT_ROWS
+    assert problem.what == "3 of 4 kernel launches left no row on the device"
+
+
+def test_launches_on_their_way_excuse_no_loss_before_them() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k         |.aa....cc...|
+        t1 cudaLaunchKernel |a..b..c...d.|
+        """)
+    )
+
+    assert problem.what == "1 of 4 kernel launches left no row on the device"
 
 
 def test_each_thread_has_its_own_cut_off_tail() -> None:

@@ -30,6 +30,9 @@ _KEPT_VARIABLES = (
 # `overlapcheck run` starts the program through this, and the program's words follow a "--".
 _OWN_TRAMPOLINE = "capture/program_start.py"
 _KEPT_PREFIX = "NCCL_"
+_DROPPED = ("NCCL_VERSION",)
+_HOME = re.compile(r"/(home|Users)/[^/\s]+/|/root/")
+_ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
 
@@ -76,7 +79,9 @@ def _environment(db: Database) -> dict[str, str]:
     return {
         match[1]: match[2]
         for match in found
-        if match and (match[1] in _KEPT_VARIABLES or match[1].startswith(_KEPT_PREFIX))
+        if match
+        and (match[1] in _KEPT_VARIABLES or match[1].startswith(_KEPT_PREFIX))
+        and match[1] not in _DROPPED
     }
 
 
@@ -90,7 +95,12 @@ def _program(capture: list[tuple[str, str]]) -> str:
     words = [command, *(value for _, value in sorted(numbered))]
     if "--" in words and any(word.endswith(_OWN_TRAMPOLINE) for word in words):
         words = words[words.index("--") + 1 :]
-    return " ".join(words).strip()
+    return _without_folders(" ".join(words).strip())
+
+
+def _without_folders(said: str) -> str:
+    """A text with absolute paths cut to their last part: folders hold user and host names."""
+    return _ABSOLUTE_PATH.sub(r"\1", said)
 
 
 def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGranularity:
@@ -123,4 +133,6 @@ def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:
         integers(rows, "pid").tolist(),
         strict=True,
     )
-    return tuple(Diagnostic(severity, said, max(pid, ABSENT)) for severity, said, pid in found)
+    return tuple(
+        Diagnostic(severity, _HOME.sub("", said), max(pid, ABSENT)) for severity, said, pid in found
+    )
