@@ -7,10 +7,12 @@ from pathlib import Path
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
+from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.judge import judge
 from overlapcheck.ingest import read as ingest
 from overlapcheck.ingest.identify import InputKind, identify
 from overlapcheck.ingest.source_lines import located
+from overlapcheck.ingest.sync_log import read_sync_log
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
 from overlapcheck.report import Report
@@ -81,6 +83,8 @@ def analyze(
     trace = read_trace(path, nsys=nsys, progress=progress)
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, selection)
-    found = tuple(located(finding, Path.cwd()) for finding in findings(measured))
+    warnings = read_sync_log(Path(path))
+    found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
+    found = tuple(located(finding, Path.cwd()) for finding in found)
     verdict = judge(measured, policy or Policy(), found)
     return build_report(Path(path), trace, measured, verdict, found)

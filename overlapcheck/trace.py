@@ -342,6 +342,8 @@ class CaptureInfo:
     environment: Mapping[str, str]
     """Only CUDA_* and NCCL_* variables that change how a program runs."""
     diagnostics: tuple[Diagnostic, ...]
+    utc_start_ns: int | None
+    """UTC of the trace's time 0, ns since 1970."""
     dropped_untimed: int
     """GPU rows without timestamps, left out."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from overlapcheck.capture import report_place
+from overlapcheck.capture import report_place, sync_debug
 from overlapcheck.capture.discovery import Nsys, flags_of
 from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer_for
 from overlapcheck.capture.recording import Recording, record
@@ -102,12 +102,14 @@ def profile(
                 nsys.path, spec, flags, output, [*start, program, *command[1:]]
             ),
             scratch,
-            spec.environment,
+            spec.environment
+            | (sync_debug.environment(scratch, os.environ) if spec.sync_debug else {}),
             progress=progress,
             warn=warn,
         )
         kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
-    warnings += [kept.warning] if kept.warning else []
+        log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
+    warnings += [text for text in (kept.warning, log_warning) if text]
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
     return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
 

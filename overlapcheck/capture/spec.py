@@ -33,6 +33,8 @@ class CaptureSpec:
     """Device timestamps of CUDA events; NVIDIA warns of false dependencies between streams."""
     backtrace: bool = False
     """Source lines of CUDA calls; needs CPU sampling."""
+    sync_debug: bool = False
+    """PyTorch's own warnings about synchronising operations, with their lines."""
     delay_s: int = 0
     duration_s: int = 0
     """0 records to the end; otherwise the program is stopped when it is over."""

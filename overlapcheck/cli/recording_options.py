@@ -60,6 +60,11 @@ _OPTIONS = (
         "--backtrace", is_flag=True, help="Record the source lines of CUDA calls; slows it down."
     ),
     click.option(
+        "--sync-debug",
+        is_flag=True,
+        help="PyTorch: name the lines of operations that synchronise.",
+    ),
+    click.option(
         "--event-trace/--no-event-trace",
         default=False,
         show_default=True,
@@ -77,6 +82,7 @@ _NAMES = (
     "duration",
     "capture_range",
     "backtrace",
+    "sync_debug",
     "event_trace",
     "nsys_args",
 )
@@ -111,6 +117,7 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
     spec = CaptureSpec(
         event_trace=o["event_trace"],
         backtrace=o["backtrace"],
+        sync_debug=o["sync_debug"],
         delay_s=o["delay"],
         duration_s=o["duration"],
         capture_range=o["capture_range"],

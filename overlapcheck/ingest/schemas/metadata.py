@@ -49,6 +49,7 @@ def read_capture_info(db: Database) -> CaptureInfo:
         driver_version=_driver_version(db),
         environment=_environment(db),
         diagnostics=_diagnostics(db),
+        utc_start_ns=_utc_start(db),
         dropped_untimed=count_untimed(db),
     )
 
@@ -115,6 +116,14 @@ def _driver_version(db: Database) -> str:
     version = found.get("NvDriverVersion", "")
     # Some exporters wrote a packed number here, which no driver page lists.
     return version if "." in version else ""
+
+
+def _utc_start(db: Database) -> int | None:
+    table = "TARGET_INFO_SESSION_START_TIME"
+    if not db.has(table, "utcEpochNs"):
+        return None
+    found = integers(db.query(f"SELECT ifnull(max(utcEpochNs), 0) AS utc FROM {table}"), "utc")
+    return int(found[0]) or None
 
 
 def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:

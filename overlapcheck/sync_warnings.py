@@ -1,0 +1,17 @@
+"""PyTorch's own warnings that an operation synchronised, logged by `run --sync-debug`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlapcheck.finding import SourceLine
+
+
+@dataclass(frozen=True)
+class SyncWarning:
+    """One synchronising operation."""
+
+    utc_ns: int
+    pid: int
+    """The operating system's."""
+    place: SourceLine
