@@ -24,6 +24,8 @@ from overlapcheck.trace import CaptureInfo, GraphGranularity, Strings, Trace
 TOLERATED_SHARE = 0.01
 # Launches per thread that may be on their way when a recording is stopped.
 IN_FLIGHT = 2
+# Up to this share of the launches may follow the last row: the rest is a recording of its own.
+MAX_CUT_SHARE = 0.1
 _KERNEL_LAUNCHES = frozenset({ApiKind.LAUNCH})
 _AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 _LOSS_MESSAGES = (
@@ -66,17 +68,18 @@ def _has_device_row(process: ProcessTables) -> Mask:
 
 
 def _capturing(process: ProcessTables, kinds: Ints) -> Mask:
-    """Calls made while their thread records a graph: they submit nothing."""
+    """Calls made while a graph is being recorded: they submit nothing.
+
+    Whatever the thread: a framework's backward pass is recorded from a thread of its own.
+    """
     calls = process.calls
-    inside = np.zeros(len(calls), dtype=bool)
-    marks = kinds == ApiKind.CAPTURE
+    marks = np.flatnonzero(kinds == ApiKind.CAPTURE)
+    captures = Intervals.empty()
     for tid in np.unique(calls.tid[marks]).tolist():
-        rows = np.flatnonzero(marks & (calls.tid == tid))
+        rows = marks[calls.tid[marks] == tid]
         pairs = zip(calls.start_ns[rows[::2]], calls.end_ns[rows[1::2]], strict=False)
-        captures = Intervals.pairs((int(a), int(b)) for a, b in pairs)
-        mine = calls.tid == tid
-        inside[mine] = captures.overlap_with(calls.start_ns[mine], calls.end_ns[mine]) > 0
-    return inside
+        captures |= Intervals.pairs((int(a), int(b)) for a, b in pairs)
+    return captures.overlap_with(calls.start_ns, calls.end_ns) > 0
 
 
 def _submitted(process: ProcessTables, kinds: Ints) -> Index:
@@ -101,9 +104,8 @@ def _launches_without_rows(
     interior = _interior(process.calls.tid[rows], present)
     last_end = max(_ends(process))
     after_all = process.calls.start_ns[rows] > last_end
-    # When a recording is stopped, what each thread just handed over is still on its way.
-    cut_off = after_all & ~interior
-    if (launches & ~present & cut_off).sum() <= IN_FLIGHT * np.unique(process.calls.tid[rows]).size:
+    cut_off = launches & ~present & after_all & ~interior
+    if _tail_may_be_cut(cut_off, launches, process.calls.tid[rows]):
         after_all = np.zeros_like(after_all)
     lost = launches & ~present & (interior | after_all)
     total = int(launches.sum())
@@ -118,6 +120,17 @@ def _launches_without_rows(
     )
 
 
+def _tail_may_be_cut(cut_off: Mask, launches: Mask, tid: Ints) -> bool:
+    """Whether rows are missing only because the recording was stopped.
+
+    What a thread had just handed over was on its way, and what the profiler had not flushed yet
+    came after the window: neither takes anything from it.
+    """
+    count = int(cut_off.sum())
+    in_flight = IN_FLIGHT * int(np.unique(tid).size)
+    return count <= max(in_flight, MAX_CUT_SHARE * int(launches.sum()))
+
+
 def _ends(process: ProcessTables) -> list[int]:
     tables = (process.kernels, process.copies, process.memsets)
     return [int(table.end_ns.max()) for table in tables if len(table)]
@@ -130,7 +143,11 @@ def _graphs_without_rows(
     info: CaptureInfo,
 ) -> CaptureProblem | None:
     launches = (kinds == ApiKind.GRAPH_LAUNCH) & process.calls.succeeded
-    lost = int((launches & ~has_row).sum())
+    missing = launches & ~has_row
+    tail = missing & (process.calls.start_ns > max(_ends(process)))
+    if _tail_may_be_cut(tail, launches, process.calls.tid[launches]):
+        missing &= ~tail
+    lost = int(missing.sum())
     if lost <= TOLERATED_SHARE * max(int(launches.sum()), 1):
         return None
     how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""

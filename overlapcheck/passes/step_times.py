@@ -29,9 +29,11 @@ def step_times(
         return StepTimes.none()
     inside = (steps.kernel_step >= window.skipped) & (kernels.start_ns < window.end_ns)
     numbers, first = np.unique(steps.kernel_step[inside], return_index=True)
-    # Kernels are sorted by start, so the first row of a step is its first kernel.
-    start = np.maximum.accumulate(kernels.start_ns[inside][first])
-    start = np.maximum(start, window.start_ns)
+    # Kernels are sorted by start, so the first row of a step is its first kernel. Steps that run
+    # at once on several streams may begin in another order than they were numbered.
+    start = np.maximum(kernels.start_ns[inside][first], window.start_ns)
+    order = np.argsort(start, kind="stable")
+    numbers, start = numbers[order], start[order]
     end = np.append(start[1:], window.end_ns)
     busy = compute.overlap_with(start, end)
     judged = [copies[d] for d in JUDGED_DIRECTIONS if d in copies]

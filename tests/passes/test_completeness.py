@@ -140,8 +140,8 @@ def test_launches_during_stream_capture_submit_nothing() -> None:
     )
 
 
-def test_launches_of_another_thread_during_a_capture_do_submit() -> None:
-    found = faults(
+def test_a_backward_pass_is_captured_from_a_thread_of_its_own() -> None:
+    assert not faults(
         picture("""
         s7 kernel k                |.aa.........ee|
         t1 cudaStreamBeginCapture  |...x..........|
@@ -150,7 +150,28 @@ def test_launches_of_another_thread_during_a_capture_do_submit() -> None:
         """)
     )
 
-    assert found == [CaptureFault.LAUNCHES_WITHOUT_ROWS]
+
+def test_the_unflushed_tail_of_a_stopped_recording_takes_nothing_from_its_window() -> None:
+    body = "s7 kernel k |.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.......|\n"
+    calls = "t1 cudaLaunchKernel |abcdefghijklmnopqrst.......................U.V.|"
+    threads = "\nt2 cudaLaunchKernel |...........................................W...|"
+
+    assert not problems(picture(body + calls + threads))
+
+
+def test_graphs_launched_after_the_last_row_are_not_simply_cut_off() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.............|
+            t1 cudaLaunchKernel |a...............|
+            t1 cudaGraphLaunch  |....b.c.d.e.f.g.|
+            """,
+            graph_mode="Graph",
+        )
+    )
+
+    assert problem.fault is CaptureFault.GRAPH_LAUNCHES_INVISIBLE
 
 
 def test_graph_launches_without_rows_are_invisible() -> None:

@@ -59,9 +59,11 @@ def _arm(cuda: Any) -> None:
             original(message, category, filename, lineno, file, line)
 
     def begin() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of itself: a prototype feature
+            cuda.set_sync_debug_mode("warn")
         warnings.filterwarnings("always", message=MESSAGE)
         warnings.showwarning = showwarning
-        cuda.set_sync_debug_mode("warn")
 
     # A torch without this queue is one that has no sync debug mode either.
     if hasattr(cuda, "_lazy_call") and hasattr(cuda, "set_sync_debug_mode"):
