@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+import textwrap
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -47,8 +48,14 @@ def manual_index() -> str:
     """All causes with the first line of their pages."""
     width = max(map(len, _modules()))
     lines = [
-        f"{cause_id:<{width}}  {(module.__doc__ or '').splitlines()[0].rstrip('.')}"
+        line
         for cause_id, module in sorted(_modules().items())
+        for line in textwrap.wrap(
+            (module.__doc__ or "").splitlines()[0].rstrip("."),
+            width=80,
+            initial_indent=f"{cause_id:<{width}}  ",
+            subsequent_indent=" " * (width + 2),
+        )
     ]
     return "\n".join(lines) + "\n\nRead one: overlapcheck explain CAUSE\n"
 
