@@ -1,14 +1,20 @@
-"""The report as JSON, schema number first; the README documents the fields."""
+"""The report as JSON, schema number first; `reporting/schema/` holds its JSON Schema.
+
+Everything that a renderer may read is in it, so a saved result renders again without the trace.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from overlapcheck.finding import Finding
-from overlapcheck.report import SCHEMA, DeviceReport, Report
+from overlapcheck.report import SCHEMA, Report
 from overlapcheck.verdict import Check, Verdict
+
+_INDENT = "  "
 
 
 class JsonRenderer:
@@ -19,15 +25,44 @@ class JsonRenderer:
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        document = {
-            "schema": SCHEMA,
-            "tool": {"name": "overlapcheck", "version": report.tool_version},
-            "verdict": _verdict(report.verdict),
-            "devices": [_device(device) for device in report.devices],
-            "findings": [_finding(finding) for finding in report.findings],
-            "capture": asdict(report.capture),
-        }
-        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = "".join(_written(document(report), "\n")) + "\n"
+        # Half a surrogate pair, from a file name that is no UTF-8, stays what it is: \udcff.
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain dictionaries, lists, texts and numbers."""
+    spelt_out = {
+        "schema": SCHEMA,
+        "tool": {"name": "overlapcheck", "version": report.tool_version},
+        "verdict": _verdict(report.verdict),
+        "devices": [_saved(device) for device in report.devices],
+        "findings": [_finding(finding) for finding in report.findings],
+        "capture": _saved(report.capture),
+    }
+    spelt_out.update(_saved(report, without={*spelt_out, "tool_version"}))
+    return spelt_out
+
+
+def _saved(noun: Any, without: Collection[str] = ()) -> dict[str, Any]:
+    """Fields of a struct, but those for memory only, which take no part in comparing."""
+    return {
+        field.name: _plain(getattr(noun, field.name))
+        for field in fields(noun)
+        if field.compare and field.name not in without
+    }
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return _saved(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(_plain(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -39,23 +74,9 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _check(check: Check) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "pid": check.device.pid if check.device else None,
-        "device": check.device.device_id if check.device else None,
-        "outcome": check.outcome.value,
-        "measured": check.measured,
-        "limit": check.limit,
-        "at_least": check.at_least,
-        "reason": check.reason,
-        "settle_with": check.settle_with,
-    }
-
-
-def _device(device: DeviceReport) -> dict[str, Any]:
-    fields = asdict(device)
-    del fields["picture"]  # drawn from the rest, and only good for a terminal
-    return fields
+    pid, device = check.device or (None, None)
+    key = {"pid": pid, "device": device}
+    return {"name": check.name, **key, **_saved(check, without=("name", "device"))}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -72,8 +93,37 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "evidence": list(finding.evidence),
         "advice": finding.advice,
         "caveat": finding.caveat,
-        "source": [asdict(line) for line in finding.source],
+        "source": [_saved(line) for line in finding.source],
     }
+
+
+def _written(node: Any, newline: str) -> Iterator[str]:
+    """JSON text, indented; a list of numbers stays on one line."""
+    inner = newline + _INDENT
+    if isinstance(node, dict) and node:
+        yield "{"
+        for number, (key, value) in enumerate(node.items()):
+            yield f"{',' if number else ''}{inner}{_scalar(str(key))}: "
+            yield from _written(value, inner)
+        yield newline + "}"
+    elif isinstance(node, list) and _spans_lines(node):
+        yield "["
+        for number, item in enumerate(node):
+            yield f"{',' if number else ''}{inner}"
+            yield from _written(item, inner)
+        yield newline + "]"
+    else:
+        yield _scalar(node)
+
+
+def _spans_lines(items: list[Any]) -> bool:
+    if any(isinstance(item, dict | list) for item in items):
+        return True
+    return len(items) > 1 and all(isinstance(item, str) for item in items)
+
+
+def _scalar(node: Any) -> str:
+    return json.dumps(node, ensure_ascii=False, allow_nan=False)
 
 
 RENDERER = JsonRenderer()

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from overlapcheck import pipeline
 from overlapcheck._version import __version__
 from overlapcheck.renderers import renderers
-from overlapcheck.report import SCHEMA
+from overlapcheck.report import SCHEMA, Report
+from overlapcheck.reporting.restore import json_schema
 from overlapcheck.selection import Selection
+from tests.conftest import EXPORTS
 from tests.export import RealExport
 from tests.pictures import Picture, picture
+from tests.renderers.reports import EVERY, REPORTS, big_report, golden
 
 COPY_FIELDS = {
     "count",
@@ -203,3 +208,99 @@ def test_names_keep_their_letters(tmp_path: Path) -> None:
     report = pipeline.analyze(drawing.export(tmp_path / "ü.sqlite"))
 
     assert "größe<µ>" in renderers()["json"].render(report)
+
+
+# ---- the published schema and the saved form
+
+REAL = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
+
+
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    Draft202012Validator.check_schema(json_schema())
+    return Draft202012Validator(json_schema())
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_golden(name: str) -> None:
+    text = renderers()["json"].render(REPORTS[name])
+
+    assert text == golden("json", f"{name}.json", text)
+
+
+@pytest.mark.parametrize("report", [*EVERY, big_report(4)])
+def test_every_report_is_valid(report: Report, validator: Draft202012Validator) -> None:
+    validator.validate(json.loads(renderers()["json"].render(report)))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_real_result_is_valid(
+    name: str, real_export: RealExport, validator: Draft202012Validator
+) -> None:
+    validator.validate(document(real_export(name)))
+
+
+def _described(node: Any, kind: str, at: str) -> list[str]:
+    """Places in a document that the schema says nothing about."""
+    defined = json_schema()["$defs"]
+    missing = []
+    for key, value in node.items():
+        about = defined[kind]["properties"].get(key)
+        if about is None:
+            missing.append(f"{at}.{key}")
+            continue
+        inner = about.get("items", about.get("additionalProperties", about))
+        reference = inner.get("$ref") or inner.get("anyOf", [{}])[0].get("$ref", "")
+        values = value if isinstance(value, list) else [value]
+        if isinstance(value, dict) and "additionalProperties" in about:
+            values = list(value.values())
+        if reference:
+            for item in values:
+                if isinstance(item, dict):
+                    missing += _described(item, reference.removeprefix("#/$defs/"), f"{at}.{key}")
+    return missing
+
+
+@pytest.mark.parametrize("report", [REPORTS["with_findings"], REPORTS["no_copies"]])
+def test_the_schema_describes_every_field(report: Report) -> None:
+    found = json.loads(renderers()["json"].render(report))
+    missing = [
+        place
+        for kind, rows in (
+            ("DeviceReport", found["devices"]),
+            ("Finding", found["findings"]),
+            ("Check", found["verdict"]["checks"]),
+            ("CaptureSummary", [found["capture"]]),
+        )
+        for row in rows
+        for place in _described(row, kind, kind)
+    ]
+
+    assert missing == []
+    assert set(found) == set(json_schema()["properties"])
+
+
+def test_every_field_of_the_report_is_saved_but_those_for_memory_only() -> None:
+    report = REPORTS["with_findings"]
+    saved = json.loads(renderers()["json"].render(report))["devices"][0]
+
+    assert set(saved) == {field.name for field in fields(report.devices[0]) if field.compare}
+
+
+def test_numbers_of_a_row_are_on_one_line() -> None:
+    lines = renderers()["json"].render(REPORTS["fail"]).splitlines()
+
+    assert sum('"cells": [' in line and line.endswith("],") for line in lines) == 4
+    assert len(lines) < 500
+
+
+def test_a_file_name_that_is_no_text_is_valid_json() -> None:
+    report = next(r for r in EVERY if "\udcff" in r.capture.report)
+    text = renderers()["json"].render(report)
+
+    assert text.encode("utf-8")
+    assert json.loads(text)["capture"]["report"] == report.capture.report
+
+
+def test_it_stays_bounded() -> None:
+    assert len(renderers()["json"].render(big_report(8))) < 10_000_000

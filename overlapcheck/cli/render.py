@@ -1,0 +1,52 @@
+"""`overlapcheck render`: show a saved result in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from overlapcheck.errors import ExitCode
+
+
+@click.command(short_help="Show a saved result (.json) in another format.")
+@click.argument("result", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "format_",
+    metavar="NAME",
+    help="Print in this format: terminal, json, junit, markdown, github, sarif or html;"
+    " default: terminal, or nothing with -o.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report here; the suffix chooses the format; may repeat.",
+)
+def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
+    """Show RESULT, which `-o FILE.json` wrote, in other formats; no trace is needed.
+
+    \b
+    overlapcheck render result.json
+    overlapcheck render result.json -o report.md -o junit.xml
+
+    The exit code says whether this worked, whatever the verdict: 0, 2 for a wrong option, 4 for a
+    file that cannot be read or written. The perfetto format needs the trace.
+    """
+    from overlapcheck.cli.options import check_format, check_outputs
+    from overlapcheck.cli.output import show, text_for, write
+    from overlapcheck.reporting.restore import read_result
+
+    chosen = check_format(format_ or "terminal")
+    check_outputs(outputs)
+    report = read_result(result)
+    texts = [(path, text_for(path, report)) for path in outputs]
+    if format_ or not outputs:
+        show(report, chosen)
+    for path, text in texts:
+        write(path, text)
+    return ExitCode.PASS

@@ -1,0 +1,136 @@
+"""Sentences that the formats for machines and web pages share: cleaned, bounded, unwrapped."""
+
+from __future__ import annotations
+
+from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._terminal_head import device_title, window_lines
+from overlapcheck.renderers._terminal_text import ELLIPSIS, clean
+from overlapcheck.report import DeviceReport, Report
+from overlapcheck.trace import DeviceKey
+from overlapcheck.verdict import DEFAULT, Check, Outcome
+
+MAX_TEXT = 600
+"""Characters of one text from a trace; names of template kernels can be a page long."""
+MAX_EVIDENCE = 4
+MAX_FINDINGS = 5
+"""Causes of one device that are told; the others cost less."""
+MAX_SOURCE = 3
+MAX_NAMES = 6
+"""Checks that a headline names."""
+
+
+def plain(text: str, most: int = MAX_TEXT) -> str:
+    """A text without line breaks and control characters, cut in the middle where too long."""
+    text = " ".join(clean(text).split())
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return text[: most - 1 - tail] + ELLIPSIS + text[-tail:]
+
+
+def headline(report: Report) -> str:
+    """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable"."""
+    outcome, checks = report.verdict.outcome, report.verdict.checks
+    behind = [check for check in checks if check.outcome is outcome]
+    if outcome is Outcome.PASS:
+        return f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+    if outcome is Outcome.INCONCLUSIVE:
+        return plain(behind[0].reason) if behind else "nothing was recorded"
+    several = len(report.devices) > 1
+    names = list(dict.fromkeys(_name(check, several) for check in behind))
+    rest = [f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
+    said = ", ".join([*names[:MAX_NAMES], *rest])
+    first = report.findings[0] if report.findings else None
+    cause = f"; first cause: {plain(first.cause, 80)}" if first and is_material(first) else ""
+    return f"{len(behind)} of {count_of(len(checks), 'check')} failed: {said}{cause}"
+
+
+def _name(check: Check, several: bool) -> str:
+    where = f" on device {check.device.device_id}" if several and check.device else ""
+    return f"{plain(check.name, 80)}{where}"
+
+
+def key_of(device: DeviceReport) -> DeviceKey:
+    """The key by which checks and findings refer to a device."""
+    return DeviceKey(device.pid, device.device)
+
+
+def device_text(device: DeviceReport) -> str:
+    """Number, product and process: "device 0, NVIDIA H200, process python3 (1527)"."""
+    return plain(f"device {device_title(device)}")
+
+
+def window_text(device: DeviceReport) -> str:
+    """Which part of the trace was judged, and why this part."""
+    return plain(" ".join(line.plain for line in window_lines(device)).strip()[len("window") :])
+
+
+def measured_text(check: Check) -> str:
+    """What was measured, in as many digits as it takes to see that it misses the limit."""
+    digits = 1
+    if check.outcome is Outcome.FAIL and check.limit is not None and check.measured is not None:
+        while digits < 4 and percent(check.measured, digits) == percent(check.limit, digits):
+            digits += 1
+    return "" if check.measured is None else percent(check.measured, digits)
+
+
+def limit_text(check: Check) -> str:
+    """What was asked for: ">= 80.0 %"; "" where there is no number to meet."""
+    if check.limit is None:
+        return ""
+    return f"{'>=' if check.at_least else '<='} {percent(check.limit)}"
+
+
+def origin_text(check: Check) -> str:
+    """Where the limit was set, unless by nobody: " (--min-overlap)"."""
+    told = check.limit is not None and check.limit_from not in ("", DEFAULT)
+    return f" ({plain(check.limit_from, 160)})" if told else ""
+
+
+def check_text(check: Check) -> str:
+    """One sentence: "overlap h2d is 78.8 %, limit >= 80.0 %: pageable copies get no relief"."""
+    measured, limit = measured_text(check), limit_text(check)
+    said = f" is {measured}" if measured else ""
+    asked = f", limit {limit}" if measured and limit else ""
+    return plain(f"{check.name}{said}{asked}: {check.reason}")
+
+
+def slug(name: str) -> str:
+    """A check's name as an identifier: "overlap-h2d"."""
+    return "-".join(plain(name, 80).split())
+
+
+def cost_text(found: Finding) -> str:
+    """What a cause costs and what removing it can save."""
+    per_step = found.per_step_ns
+    cost = duration(found.blamed.total_ns) if per_step is None else f"{duration(per_step)} per step"
+    saves = f"removing it saves at most {duration(found.saves_at_most_ns)}"
+    return f"{cost}, {percent(found.share)} of the window; {saves}"
+
+
+def place_text(place: SourceLine) -> str:
+    """A place in the program: "train.py:104 (prefetch)"."""
+    line = f":{place.line}" if place.line > 0 else ""
+    function = f" ({plain(place.function, 80)})" if place.function else ""
+    return f"{plain(place.file, 160)}{line}{function}"
+
+
+def findings_of(report: Report, key: DeviceKey | None) -> list[Finding]:
+    """The causes of one device that are worth naming, costliest first."""
+    return [found for found in report.findings if found.device == key and is_material(found)]
+
+
+def is_material(found: Finding) -> bool:
+    """Whether a cause costs enough to be called one."""
+    return found.share >= MATERIAL_SHARE
+
+
+def judged_devices(report: Report) -> list[tuple[DeviceReport | None, tuple[Check, ...]]]:
+    """Each device with its checks; last, with None, the checks that concern no device."""
+    known = {key_of(device) for device in report.devices}
+    rest = tuple(check for check in report.verdict.checks if check.device not in known)
+    judged: list[tuple[DeviceReport | None, tuple[Check, ...]]] = [
+        (device, report.verdict.of_device(key_of(device)).checks) for device in report.devices
+    ]
+    return [*judged, (None, rest)] if rest else judged

@@ -1,0 +1,159 @@
+"""A result that was saved and read back renders as if it had never been away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlapcheck import pipeline
+from overlapcheck.errors import ExitCode, InputUnreadable, NotAReport
+from overlapcheck.renderers import renderers
+from overlapcheck.report import Report
+from overlapcheck.reporting.restore import read_result, restored
+from tests.export import RealExport
+from tests.renderers.reports import EVERY, REPORTS, big_report
+
+FROM_SAVED = ["terminal", "json", "junit", "markdown", "github", "sarif"]
+Document = dict[str, Any]
+
+
+def saved(report: Report) -> str:
+    return renderers()["json"].render(report)
+
+
+@pytest.mark.parametrize("report", [*EVERY, big_report(3)])
+def test_every_format_is_the_same(report: Report) -> None:
+    again = restored(saved(report))
+
+    for name in FROM_SAVED:
+        assert renderers()[name].render(again) == renderers()[name].render(report), name
+
+
+@pytest.mark.parametrize("report", REPORTS.values())
+def test_everything_but_the_place_of_blame_is_equal(report: Report) -> None:
+    again = restored(saved(report))
+
+    assert replace(again, findings=()) == replace(report, findings=())
+    for mine, theirs in zip(again.findings, report.findings, strict=True):
+        assert mine.blamed.total_ns == theirs.blamed.total_ns
+        assert replace(mine, blamed=theirs.blamed) == theirs
+
+
+@pytest.mark.parametrize("name", ["pt_pageable", "ddp_bucketed", "pt_capture_range"])
+def test_a_real_result_survives(name: str, real_export: RealExport) -> None:
+    report = pipeline.analyze(real_export(name))
+    again = restored(saved(report))
+
+    assert again.devices == report.devices
+    for form in FROM_SAVED:
+        assert renderers()[form].render(again) == renderers()[form].render(report)
+
+
+def test_a_result_of_before_pictures_were_saved_can_be_read() -> None:
+    document = json.loads(saved(REPORTS["fail"]))
+    del document["devices"][0]["picture"]
+    again = restored(json.dumps(document))
+
+    assert again.devices[0].picture.rows == ()
+    assert renderers()["terminal"].render(again).startswith("FAIL")
+
+
+def test_fields_of_a_later_version_are_left_out() -> None:
+    document = json.loads(saved(REPORTS["with_findings"]))
+    document["weather"] = "fine"
+    document["devices"][0]["mood"] = [1]
+    document["findings"][0]["color"] = None
+
+    assert saved(restored(json.dumps(document))) == saved(REPORTS["with_findings"])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is no JSON"),
+        ("{", r"it is no JSON \(line 1\)"),
+        ("[" * 100_000, "it is no JSON"),
+        ("[]", "it is JSON of something else"),
+        ('{"a": 1}', "it is JSON of something else"),
+        ('{"schema": 1, "tool": NaN}', "it is no JSON"),
+        ('{"schema": "1", "tool": 1, "verdict": 1}', "its schema number is none"),
+        ('{"schema": true, "tool": 1, "verdict": 1}', "its schema number is none"),
+        ('{"schema": 0, "tool": 1, "verdict": 1}', "its schema number is none"),
+        ('{"schema": 1, "tool": 1, "verdict": 1}', "tool is no object"),
+    ],
+)
+def test_what_is_no_result_says_why(text: str, why: str) -> None:
+    with pytest.raises(NotAReport, match=f"^x.json: not a saved result of overlapcheck: {why}"):
+        restored(text, "x.json")
+
+
+def _without(key: str) -> Callable[[Document], object]:
+    return lambda document: document["devices"][0].pop(key)
+
+
+@pytest.mark.parametrize(
+    ("bend", "why"),
+    [
+        (_without("idle_ns"), r"devices\[0\] has no idle_ns"),
+        (lambda d: d.update(devices={}), "devices is no list"),
+        (lambda d: d["devices"][0].update(idle_ns=1.5), r"devices\[0\].idle_ns is no int"),
+        (lambda d: d["devices"][0].update(idle_ns=True), r"devices\[0\].idle_ns is no int"),
+        (
+            lambda d: d["devices"][0].update(recoverable="1"),
+            r"devices\[0\].recoverable is no float",
+        ),
+        (lambda d: d["devices"][0].update(copies=[]), r"devices\[0\].copies is no object"),
+        (
+            lambda d: d["devices"][0]["picture"].update(ticks=[[1]]),
+            r"ticks\[0\] has 1 values, not 2",
+        ),
+        (lambda d: d["verdict"]["checks"][0].update(outcome="ok"), r"checks\[0\].outcome is 'ok'"),
+        (lambda d: d["verdict"]["checks"][0].update(pid=None), r"checks\[0\].pid is no int"),
+        (lambda d: d.pop("capture"), "capture is no object"),
+        (lambda d: d.update(findings=[3]), r"findings\[0\] is no object"),
+    ],
+)
+def test_a_damaged_result_names_the_place(bend: Callable[[Document], object], why: str) -> None:
+    document = json.loads(saved(REPORTS["with_findings"]))
+    bend(document)
+    with pytest.raises(NotAReport, match=why):
+        restored(json.dumps(document))
+
+
+def test_a_number_that_json_reads_as_infinite_is_refused() -> None:
+    text = saved(REPORTS["fail"]).replace('"recoverable": 0.185', '"recoverable": 1e999')
+    with pytest.raises(NotAReport, match="recoverable is no float"):
+        restored(text)
+
+
+def test_a_newer_result_asks_for_an_upgrade() -> None:
+    text = saved(REPORTS["pass"]).replace('"schema": 1', '"schema": 7')
+    with pytest.raises(NotAReport, match=r"schema 7, this one reads 1\); upgrade overlapcheck"):
+        restored(text)
+
+
+def test_a_trace_is_told_from_a_result(real_export: RealExport) -> None:
+    path = real_export("cu_double_buffer")
+    with pytest.raises(NotAReport, match=r"a trace, not a saved result; .* overlapcheck analyze"):
+        read_result(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'{"\xff": 1}', b"PK\x03\x04", b"{}"])
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(NotAReport, match=r"x\.json: not a saved result of overlapcheck"):
+        read_result(path)
+
+
+def test_a_missing_file_and_a_folder_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(InputUnreadable) as error:
+            read_result(path)
+        assert error.value.exit_code is ExitCode.COULD_NOT_RUN
+        assert str(path) in error.value.message
