@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Measurements
+from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
 
 SCHEMA = 1
@@ -186,6 +187,8 @@ class DeviceReport:
     """Sums to idle_ns; costliest first."""
     conclusion: str = ""
     """Where there is nothing to gain: that, and why."""
+    timeline: Timeline | None = field(default=None, repr=False, compare=False)
+    """Events of the window; None for a report read back from JSON."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 
 import numpy as np
@@ -27,6 +28,7 @@ from overlapcheck.report import (
 )
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
+from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Verdict
 
@@ -54,7 +56,15 @@ def build_report(
         tool_version=__version__,
         capture=_capture(source, trace, measured),
         verdict=verdict,
-        devices=tuple(_device(trace, device) for device in measured.devices),
+        devices=tuple(
+            replace(
+                drawn := _device(trace, device),
+                timeline=draw_timeline(
+                    trace, device, findings, drawn.picture, len(measured.devices)
+                ),
+            )
+            for device in measured.devices
+        ),
         findings=findings,
         measurements=measured,
     )

@@ -1,0 +1,183 @@
+"""The upper part of the page: the answer, what was looked at, the checks with limit and reason."""
+
+from __future__ import annotations
+
+from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._html_markup import Child, Html, el, html, table
+from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.trace import DeviceKey
+from overlapcheck.verdict import DEFAULT, Check, Outcome
+
+_MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}
+_MEANINGS = (
+    ("overlap", "copy time that ran under kernels; the ceiling is the most that could have"),
+    ("recoverable", "share of the window that perfect overlap could win back at most"),
+    ("idle", "share of the window in which no kernel computed"),
+    ("exposed comm", "share of the window in which collectives ran and no kernel computed"),
+)
+
+
+def key_of(device: DeviceReport) -> DeviceKey:
+    """Identity of a device in checks and findings."""
+    return DeviceKey(device.pid, device.device)
+
+
+def badge(outcome: Outcome, *, large: bool = False) -> Html:
+    """PASS, FAIL or INCONCLUSIVE in its colour and its own border."""
+    size = " badge-large" if large else ""
+    return el("span", outcome.value, cls=f"badge {outcome.value.lower()}{size}")
+
+
+def verdict_block(report: Report) -> Html:
+    """The answer: outcome, what is behind it, exit code."""
+    outcome = report.verdict.outcome
+    return el(
+        "div",
+        badge(outcome, large=True),
+        el("p", el("strong", _behind(report)), cls="said"),
+        el("p", f"exit code {int(report.verdict.exit_code)}", cls="dim exit"),
+        cls="verdict",
+    )
+
+
+def _behind(report: Report) -> str:
+    checks = report.verdict.checks
+    outcome = report.verdict.outcome
+    behind = [check for check in checks if check.outcome is outcome]
+    if outcome is Outcome.PASS:
+        return f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+    if outcome is Outcome.INCONCLUSIVE:
+        return behind[0].reason if behind else "nothing was recorded"
+    names = ", ".join(dict.fromkeys(check.name for check in behind))
+    said = f"{len(behind)} of {count_of(len(checks), 'check')} failed: {names}"
+    first = report.findings[0] if report.findings else None
+    if first is None or first.share < MATERIAL_SHARE:
+        return said
+    return f"{said}; first cause: {first.cause}"
+
+
+def facts_block(report: Report) -> Html:
+    """Program, file and versions; the variables that change how a program runs."""
+    capture = report.capture
+    pairs = [
+        ("program", capture.program),
+        ("report", capture.report),
+        ("nsys", capture.nsys_version or "unknown version"),
+        ("driver", capture.driver_version),
+        ("set", " ".join(f"{name}={value}" for name, value in capture.environment.items())),
+    ]
+    return definitions([(label, text) for label, text in pairs if text], cls="facts")
+
+
+def definitions(pairs: list[tuple[str, Child]], cls: str) -> Html:
+    """Labels with their values."""
+    return el(
+        "dl",
+        *(el("div", el("dt", label), el("dd", value)) for label, value in pairs),
+        cls=cls,
+    )
+
+
+def problems_block(report: Report) -> Html | None:
+    """What spoils the recording, and what nsys itself had to say."""
+    named = " ".join(check.reason for check in report.verdict.checks)
+    said = [what for what in report.capture.problems if what not in named]
+    said += report.capture.messages
+    if not said:
+        return None
+    shown = [el("li", text) for text in said[:12]]
+    if len(said) > len(shown):
+        shown.append(el("li", f"and {len(said) - len(shown)} more"))
+    return el(
+        "section", el("h3", "What the recording itself says"), el("ul", *shown), cls="problems"
+    )
+
+
+def window_text(window: WindowSummary, length_ns: int) -> str:
+    """Which part of the trace was judged, and why this part."""
+    if window.steps:
+        last = window.skipped + window.steps - 1
+        which = f"steps {window.skipped} to {last}" if window.steps > 1 else f"step {last}"
+        which += f" of '{window.step_family}'" if window.step_family else ""
+    else:
+        which = "the part asked for" if window.source == "option" else "first kernel to last"
+    return f"{which}, {duration(length_ns)}; {window.why}"
+
+
+def figures(device: DeviceReport) -> Html:
+    """How the window divides."""
+    window = max(device.window_ns, 1)
+    pairs: list[tuple[str, Child]] = [
+        ("window", duration(device.window_ns)),
+        ("compute", _share(device.compute_ns, window)),
+        ("no compute", _share(device.idle_ns, window)),
+        ("recoverable", percent(device.recoverable)),
+    ]
+    if device.opaque_ns:
+        pairs.append(("opaque graphs", _share(device.opaque_ns, window)))
+    if device.communication_ns:
+        hidden = device.communication_hidden_ns
+        pairs.append(("collectives", _share(device.communication_ns, window)))
+        exposed = device.communication_ns - hidden
+        pairs.append(("exposed collectives", _share(exposed, window)))
+    return definitions(pairs, cls="figures")
+
+
+def _share(ns: int, window_ns: int) -> Html:
+    return html(percent(ns / window_ns), " ", el("span", duration(ns), cls="dim"))
+
+
+def checks_table(checks: tuple[Check, ...]) -> Html | None:
+    """Measured, limit, result and reason of each check; what to do about the undecided."""
+    if not checks:
+        return None
+    rows = [_row(check) for check in checks]
+    used = [
+        html(el("dfn", word), f" {meaning}")
+        for word, meaning in _MEANINGS
+        if any(check.name.startswith(word) for check in checks)
+    ]
+    notes: list[Child] = []
+    for note in used:
+        notes += [note, "; "]
+    legend = el("p", *notes[:-1], cls="dim note") if notes else None
+    head = ("check", "measured", "limit", "result", "reason")
+    return html(table(head, rows, "lrrln"), legend)
+
+
+def _row(check: Check) -> tuple[Child, ...]:
+    digits = 1
+    if check.outcome is Outcome.FAIL and check.limit is not None:
+        # As many digits as it takes to see that one misses the other.
+        alike = [d for d in (1, 2, 3) if percent(check.measured, d) == percent(check.limit, d)]
+        digits += len(alike)
+    sign = "\u2265" if check.at_least else "\u2264"
+    limit = f"{sign} {percent(check.limit)}" if check.limit is not None else "\u2013"
+    reason = html(
+        check.reason,
+        _origin(check),
+        el("p", el("b", "what to do "), check.settle_with, cls="settle")
+        if check.settle_with
+        else None,
+    )
+    return (
+        el("b", check.name),
+        percent(check.measured, digits) if check.measured is not None else "\u2013",
+        limit,
+        el("span", _mark(check), cls=f"mark {check.outcome.value.lower()}"),
+        reason,
+    )
+
+
+def _origin(check: Check) -> Html | None:
+    if check.limit is None or check.limit_from == DEFAULT:
+        return None
+    return el("span", f" \u00b7 limit from {check.limit_from}", cls="dim")
+
+
+def _mark(check: Check) -> str:
+    # A number that misses its limit and passes was too small a matter to judge.
+    if check.outcome is Outcome.PASS and check.at_least and check.measured is not None:
+        return "n/a" if check.measured < (check.limit or 0) else "ok"
+    return _MARKS[check.outcome]

@@ -1,0 +1,256 @@
+"""The timeline's data for the page's script, and the coarse picture where there is none.
+
+Charting is plain canvas with a script of our own (`_html/timeline.js`): what is drawn are
+rectangles in rows, which no charting library does at 100 000 events without being most of the file,
+and a page that must work offline for years is better off with nothing to fetch, pin or patch.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from overlapcheck.ledger import Reason
+from overlapcheck.quantities import count_of, duration
+from overlapcheck.renderers._html_markup import Html, clean, el
+from overlapcheck.report import DeviceReport, Picture, PictureRow
+from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
+
+_UNSIGNED = 2**32 - 1
+_KIND_NAMES = {
+    EventKind.COMPUTE: "compute",
+    EventKind.COMMUNICATION: "collectives",
+    EventKind.H2D: "h2d copies",
+    EventKind.D2H: "d2h copies",
+    EventKind.P2P: "p2p copies",
+    EventKind.D2D: "copies within the device",
+    EventKind.MEMSET: "memset",
+    EventKind.MIGRATION: "unified memory",
+    EventKind.OPAQUE: "graph launch of unknown content",
+    EventKind.HELD: "call that held its thread",
+    EventKind.CALL: "other CUDA calls",
+}
+_HINT = (
+    "Wheel, + and \u2212 zoom; drag and arrow keys pan; Home shows all. "
+    "Up and down choose a row, comma and full stop the event before and after."
+)
+
+
+def timeline_data(timeline: Timeline, slot: dict[str, int]) -> dict[str, Any]:
+    """Columns as base64 of little-endian arrays; times count from the window's start.
+
+    Args:
+        timeline: what to draw.
+        slot: colour of each cause.
+    """
+    events, zero = timeline.events, timeline.start_ns
+    unit = max(-(-(timeline.end_ns - zero) // _UNSIGNED), 1)
+    start = (events.start_ns.clip(zero, timeline.end_ns) - zero) // unit
+    moving = (events.bytes > 0).nonzero()[0]
+    clipped = events.end_ns.clip(zero, timeline.end_ns) - zero - start * unit
+    # What crosses an edge of the window is drawn to the edge, and says its whole length.
+    cut = (events.start_ns < zero) | (events.end_ns > timeline.end_ns)
+    merged = ((events.count > 1) | cut).nonzero()[0]
+    return {
+        "length": max(timeline.end_ns - zero, 1),
+        "origin": zero,
+        "unit": unit,
+        "typical": [timeline.typical_start_ns - zero, timeline.typical_end_ns - zero],
+        "resolution": timeline.resolution_ns,
+        "rows": [{"role": row.role.value, "label": clean(row.label)} for row in timeline.rows],
+        "first": events.row.searchsorted(range(len(timeline.rows) + 1)).tolist(),
+        "start": _packed(start, "<u4"),
+        "span": _packed(clipped, "<f4"),
+        "kind": _packed(events.kind, "u1"),
+        "name": _packed(events.name, "<u2"),
+        "merged": _packed(merged, "<u4"),
+        "count": _packed(events.count[merged], "<u4"),
+        "busy": _packed(events.busy_ns[merged], "<f4"),
+        "moving": _packed(moving, "<u4"),
+        "bytes": _packed(events.bytes[moving], "<f4"),
+        "names": [clean(name) for name in timeline.names],
+        "causes": {
+            str(int(EventKind.IDLE + reason)): [reason.cause, slot.get(reason.cause, 0)]
+            for reason in Reason
+        },
+        "step": clean(timeline.step_name),
+        "steps": [
+            timeline.steps.number.tolist(),
+            (timeline.steps.start_ns - zero).tolist(),
+            (timeline.steps.end_ns - zero).tolist(),
+        ],
+        "instances": [
+            {
+                "cause": one.cause,
+                "span": [one.start_ns - zero, one.end_ns - zero],
+                "view": [one.view_start_ns - zero, one.view_end_ns - zero],
+                "marks": [_mark(mark, zero) for mark in one.marks],
+            }
+            for one in timeline.instances
+        ],
+    }
+
+
+def _mark(mark: Mark, zero: int) -> list[int | str]:
+    times = (mark.start_ns - zero, mark.end_ns - zero)
+    return [mark.row, *times, mark.role, clean(mark.text)]
+
+
+def _packed(column: Any, kind: str) -> str:
+    return b64encode(column.astype(kind).tobytes()).decode("ascii")
+
+
+def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Html:
+    """Where the script draws; without a timeline, or without scripts, the coarse picture."""
+    timeline = device.timeline
+    if timeline is None:
+        return el(
+            "div",
+            el("h3", "A few typical steps"),
+            picture_block(device.picture),
+            el("p", "The result was saved without its events.", cls="dim note"),
+            cls="coarse",
+        )
+    kinds = dict.fromkeys(timeline.events.kind.tolist())
+    legend = [
+        el("span", el("span", cls=f"sw k{int(kind)}", data_kind=int(kind)), name)
+        for kind, name in _KIND_NAMES.items()
+        if int(kind) in kinds
+    ]
+    labels = [
+        el("li", el("b", row.label), el("span", row.note, cls="dim"), cls=f"row {row.role.value}")
+        for row in timeline.rows
+    ]
+    return el(
+        "figure",
+        el("h3", "Timeline of the window"),
+        _toolbar(number, typical=bool(len(timeline.steps))),
+        el("div", el("canvas", cls="overview", aria_hidden="true"), cls="over"),
+        el(
+            "div",
+            el("ol", el("li", "steps", cls="row axis dim"), *labels, cls="labels"),
+            el(
+                "div",
+                el(
+                    "canvas",
+                    cls="plot",
+                    tabindex=0,
+                    role="application",
+                    aria_roledescription="timeline",
+                    aria_label=f"timeline of device {device.device}",
+                    aria_describedby=f"hint-{number}",
+                ),
+                el("div", cls="tip", role="status", hidden=True),
+                cls="plotbox",
+            ),
+            cls="lanes",
+        ),
+        el("div", cls="chain", aria_live="polite", hidden=True),
+        el("div", *legend, *_cause_legend(device, slot), cls="legend"),
+        el("p", _HINT, " ", _said(timeline), cls="dim note", id=f"hint-{number}"),
+        el("noscript", picture_block(device.picture)),
+        cls="timeline",
+        data_device=number,
+    )
+
+
+def _toolbar(number: int, *, typical: bool) -> Html:
+    buttons = [
+        ("zoom-in", "+", "zoom in"),
+        ("zoom-out", "\u2212", "zoom out"),
+        ("left", "\u2190", "earlier"),
+        ("right", "\u2192", "later"),
+        ("all", "whole window", None),
+        ("typical", "typical steps", None),
+    ]
+    return el(
+        "div",
+        *(
+            el("button", text, type="button", data_do=do, aria_label=label, title=label)
+            for do, text, label in buttons
+            if do != "typical" or typical
+        ),
+        el("output", cls="range num dim", aria_label="shown part"),
+        cls="toolbar",
+        role="group",
+        aria_label=f"view of timeline {number + 1}",
+    )
+
+
+def _cause_legend(device: DeviceReport, slot: dict[str, int]) -> list[Html]:
+    return [
+        el(
+            "span",
+            el("span", cls=f"sw c{slot[entry.cause]}", data_slot=slot[entry.cause]),
+            f"no compute: {entry.cause}",
+        )
+        for entry in device.ledger[:4]
+    ]
+
+
+def _said(timeline: Timeline) -> str:
+    drawn = len(timeline.events)
+    said = f"{timeline.recorded:,} events"
+    if timeline.resolution_ns:
+        said += (
+            f" in {drawn:,} drawn: short neighbours are merged into blocks of up to "
+            f"{duration(timeline.resolution_ns)} whose height is the busy share, "
+            "except near the worst instances and in typical steps"
+        )
+    if timeline.rows_left_out:
+        said += f"; {count_of(timeline.rows_left_out, 'row')} with little in it left out"
+    return f"{said}."
+
+
+def picture_block(picture: Picture) -> Html:
+    """Typical steps at low resolution, one SVG per row."""
+    rows = [
+        el(
+            "div",
+            el("dt", row.label, " ", el("span", row.kind or _ROLES[row.role], cls="dim")),
+            el("dd", _cells(row), el("span", row.note, cls="num dim")),
+        )
+        for row in picture.rows
+    ]
+    columns = max((len(row.cells) for row in picture.rows), default=1)
+    ticks = [
+        el("span", text, style=f"left:{100 * column / columns:.2f}%")
+        for column, text in picture.ticks
+    ]
+    axis = el("div", el("dt"), el("dd", el("div", *ticks, cls="ticks"), el("span")), cls="axis")
+    return el("dl", *rows, axis if ticks else None, cls="picture")
+
+
+_ROLES = {"communication": "collectives"} | {
+    role: role for role in ("compute", "copy", "memset", "host", RowRole.MIGRATIONS.value)
+}
+_ROW_KINDS = {
+    "compute": EventKind.COMPUTE,
+    "communication": EventKind.COMMUNICATION,
+    "h2d": EventKind.H2D,
+    "d2h": EventKind.D2H,
+    "p2p": EventKind.P2P,
+    "d2d": EventKind.D2D,
+    "migration": EventKind.MIGRATION,
+    "memset": EventKind.MEMSET,
+    "host": EventKind.HELD,
+}
+
+
+def _cells(row: PictureRow) -> Html:
+    """Bars whose height is the busy share of each column."""
+    kind = _ROW_KINDS.get(row.kind, _ROW_KINDS.get(row.role, EventKind.COMPUTE))
+    bars = [
+        el("rect", x=at, y=f"{1 - cell:.3f}", width="1.02", height=f"{cell:.3f}")
+        for at, cell in enumerate(row.cells)
+        if cell > 0
+    ]
+    return el(
+        "svg",
+        *bars,
+        viewBox=f"0 0 {max(len(row.cells), 1)} 1",
+        preserveAspectRatio="none",
+        cls=f"cells k{int(kind)}",
+        role="img",
+        aria_label=row.note,
+    )

@@ -1,0 +1,126 @@
+"""The timeline of a device's window: rows of events at the level of detail that a page can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.finding import Finding
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.report import Picture
+from overlapcheck.reporting.instances import instances, worst_pieces
+from overlapcheck.reporting.level_of_detail import detail, reduced
+from overlapcheck.reporting.timeline_rows import (
+    SAMPLED_KERNELS,
+    OwnNames,
+    draw_rows,
+    host_calls,
+)
+from overlapcheck.timeline import Timeline, TimelineEvents, TimelineSteps
+from overlapcheck.trace import Kernels, Trace, rows_or_none
+
+MAX_EVENTS = 100_000
+"""Events and blocks of a whole report."""
+MAX_STEPS = 5_000
+MAX_NAMES = 3_000
+MAX_NAME = 160
+"""Characters of a name; a mangled template can have thousands."""
+_OTHER = "(a name left out)"
+
+
+def draw_timeline(
+    trace: Trace,
+    device: DeviceMeasurements,
+    findings: tuple[Finding, ...],
+    picture: Picture,
+    devices: int = 1,
+) -> Timeline:
+    """The timeline of one device.
+
+    Args:
+        trace: tables and names.
+        device: what was measured of it.
+        findings: ranked causes, of all devices.
+        picture: the typical steps, kept in full.
+        devices: how many devices share the page.
+    """
+    most = MAX_EVENTS // max(devices, 1)
+    own = tuple(found for found in findings if found.device == device.key)
+    names = OwnNames(trace)
+    worst = worst_pieces(trace, device)
+    sampled = np.concatenate((worst.correlation_ids, _sample(trace, device)))
+    host = host_calls(trace, device, sampled)
+    drawing = draw_rows(trace, device, host, names)
+    shown = instances(trace, device, worst, drawing, host, own)
+    steps = (picture.start_ns, picture.end_ns, (picture.start_ns + picture.end_ns) // 2)
+    wanted = [(i.view_start_ns, i.view_end_ns, (i.start_ns + i.end_ns) // 2) for i in shown]
+    kept = detail(drawing.parts, [*wanted[:1], steps, *wanted[1:]], most)
+    events, resolution = reduced(drawing.parts, kept, most)
+    events, texts = _named(events, names)
+    return Timeline(
+        start_ns=device.window.start_ns,
+        end_ns=device.window.end_ns,
+        typical_start_ns=picture.start_ns,
+        typical_end_ns=picture.end_ns,
+        rows=tuple(drawing.rows),
+        rows_left_out=drawing.left_out,
+        events=events,
+        names=texts,
+        steps=_steps(device),
+        step_name=_step_name(device),
+        instances=shown,
+        recorded=sum(map(len, drawing.parts)),
+        resolution_ns=resolution,
+    )
+
+
+def _sample(trace: Trace, device: DeviceMeasurements) -> Ints:
+    """Correlation ids of some kernels of the device, spread over the window."""
+    kernels = rows_or_none(trace.kernels, Kernels)
+    first = int(np.searchsorted(kernels.start_ns, device.window.start_ns))
+    last = int(np.searchsorted(kernels.start_ns, device.window.end_ns))
+    own = np.flatnonzero(
+        (kernels.pid[first:last] == device.key.pid)
+        & (kernels.device_id[first:last] == device.key.device_id)
+    )
+    spread = own[:: max(own.size // SAMPLED_KERNELS, 1)]
+    ids: Ints = kernels.correlation_id[first:last][spread]
+    return ids
+
+
+def _steps(device: DeviceMeasurements) -> TimelineSteps:
+    steps = device.steps
+    if len(steps) == 0:
+        return TimelineSteps.none()
+    first = np.arange(0, len(steps), -(-len(steps) // MAX_STEPS))
+    last = np.append(first[1:], len(steps)) - 1
+    return TimelineSteps(steps.number[first], steps.start_ns[first], steps.end_ns[last])
+
+
+def _step_name(device: DeviceMeasurements) -> str:
+    family = device.window.step_family or "step #"
+    return family if family.count("#") == 1 else "step #"
+
+
+def _named(events: TimelineEvents, names: OwnNames) -> tuple[TimelineEvents, tuple[str, ...]]:
+    """Events whose names are indices, the most frequent first, and the names."""
+    ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
+    order = np.argsort(-count, kind="stable")
+    texts = [
+        "" if i == ABSENT else _short(text)
+        for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)
+    ]
+    rank = np.empty(ids.size, dtype=np.int64)
+    rank[order] = np.arange(ids.size)
+    if len(texts) > MAX_NAMES:
+        texts = [*texts[:MAX_NAMES], _OTHER]
+        rank = np.minimum(rank, MAX_NAMES)
+    columns = {name: getattr(events, name) for name in TimelineEvents.__dataclass_fields__}
+    return TimelineEvents(**columns | {"name": rank[inverse]}), tuple(texts)
+
+
+def _short(text: str) -> str:
+    if len(text) <= MAX_NAME:
+        return text
+    half = MAX_NAME // 2
+    return f"{text[:half]}…{text[1 - half :]}"
