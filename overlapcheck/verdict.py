@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.trace import DeviceKey
+
+DEFAULT = "default"
+"""Origin of a limit that nobody set."""
 
 
 class Outcome(StrEnum):
@@ -15,6 +19,19 @@ class Outcome(StrEnum):
     PASS = "PASS"
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True)
+class AllowedCall:
+    """Blocking calls that the team accepts; whatever is given must match."""
+
+    reason: str
+    api: str = ""
+    """Name of the CUDA call, * for any letters: "cudaStreamSynchronize", "cudaMemcpy*"."""
+    source: str = ""
+    """File or file:line of the call: "train.py", "loop/train.py:104"."""
+    nvtx: str = ""
+    """NVTX range of the same thread around the call, * for any letters: "validation*"."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +56,30 @@ class Policy:
     """Whether a window without copies fails."""
     fail_on: frozenset[str] = frozenset()
     """Causes that fail the run when material."""
+    overlap_of: Mapping[str, float] = field(default_factory=dict)
+    """Least overlap by direction ("h2d"), where it is not `min_overlap`."""
+    allowed: tuple[AllowedCall, ...] = ()
+    """Calls whose idle time does not count for `fail_on`; no number changes."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Where a limit was set, by its name here or "overlap h2d"; absent for a default."""
 
     def __post_init__(self) -> None:
-        for name in ("min_overlap", "max_recoverable", "max_idle", "max_exposed_communication"):
-            value = getattr(self, name)
+        limits = {
+            name: getattr(self, name)
+            for name in ("min_overlap", "max_recoverable", "max_idle", "max_exposed_communication")
+        }
+        limits |= {f"overlap {direction}": least for direction, least in self.overlap_of.items()}
+        for name, value in limits.items():
             if value is not None and not 0 <= value <= 1:
                 raise PolicyInvalid(
                     f"{name} is {value * 100:g} %, which no share can reach",
                     "give a percentage from 0 to 100",
                 )
+
+    def origin(self, *names: str) -> str:
+        """Where limits were set: the distinct places of those that are not defaults."""
+        places = [self.origins[name] for name in names if name in self.origins]
+        return " and ".join(dict.fromkeys(places)) or DEFAULT
 
 
 @dataclass(frozen=True)
@@ -69,6 +101,8 @@ class Check:
     """Whether the limit is a least value rather than a largest."""
     settle_with: str = ""
     """For INCONCLUSIVE: the command that would settle it."""
+    limit_from: str = DEFAULT
+    """Where the limit was set: "default", "--min-overlap", "pyproject.toml"."""
 
 
 @dataclass(frozen=True)

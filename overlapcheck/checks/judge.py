@@ -23,7 +23,7 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
     for device in measured.devices:
         captured = capture.check_device(measured, device)
         incomplete = bool(capture.problems_of(measured, device.key))
-        others = _other_checks(device, policy, findings)
+        others = _other_checks(device, measured, policy, findings)
         checks.append(captured)
         checks += [_not_judged(check) for check in others] if incomplete else others
     if not measured.devices:
@@ -32,7 +32,10 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
 
 
 def _other_checks(
-    device: DeviceMeasurements, policy: Policy, findings: tuple[Finding, ...]
+    device: DeviceMeasurements,
+    measured: Measurements,
+    policy: Policy,
+    findings: tuple[Finding, ...],
 ) -> list[Check]:
     return [
         *overlap.check_overlap(device, policy),
@@ -40,7 +43,7 @@ def _other_checks(
         *shares.check_idle(device, policy),
         *shares.check_exposed_communication(device, policy),
         *shares.check_copies(device, policy),
-        *named_causes.check_causes(device, policy, findings),
+        *named_causes.check_causes(device, measured, policy, findings),
     ]
 
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from overlapcheck.checks.allowed import Allowance, allowances
 from overlapcheck.finding import MATERIAL_SHARE, Finding
-from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.quantities import percent
 from overlapcheck.verdict import Check, Outcome, Policy
 
 
 def check_causes(
-    device: DeviceMeasurements, policy: Policy, findings: tuple[Finding, ...]
+    device: DeviceMeasurements,
+    measured: Measurements,
+    policy: Policy,
+    findings: tuple[Finding, ...],
 ) -> list[Check]:
-    """One check per forbidden cause; it fails from the materiality floor on."""
+    """One check per forbidden cause; it fails from the materiality floor on.
+
+    Time blamed on calls that the policy allows does not count.
+    """
     shares = {f.cause: f.share for f in findings if f.device == device.key}
     checks = []
     for cause in sorted(policy.fail_on):
-        share = shares.get(cause, 0.0)
+        allowed = allowances(device, measured, policy.allowed, cause)
+        taken = sum(allowance.ns for allowance in allowed) / max(device.window.length_ns, 1)
+        share = max(0.0, shares.get(cause, 0.0) - taken)
         failed = share >= MATERIAL_SHARE
         checks.append(
             Check(
@@ -23,7 +33,16 @@ def check_causes(
                 Outcome.FAIL if failed else Outcome.PASS,
                 share,
                 MATERIAL_SHARE,
-                "of the window" if share else "not found",
+                _reason(share, taken, allowed),
+                limit_from=policy.origin("fail_on"),
             )
         )
     return checks
+
+
+def _reason(share: float, taken: float, allowed: list[Allowance]) -> str:
+    found = "of the window" if share else "not found"
+    if not allowed:
+        return found
+    why = "; ".join(dict.fromkeys(allowance.reason for allowance in allowed))
+    return f"{'of the window, beside' if share else 'nothing but'} {percent(taken)} allowed: {why}"

@@ -30,20 +30,31 @@ def check_overlap(device: DeviceMeasurements, policy: Policy) -> list[Check]:
 
 def _check(device: DeviceMeasurements, copies: CopyOverlap, policy: Policy) -> Check:
     overlap, ceiling = copies.overlap or 0.0, copies.ceiling or 0.0
-    limit, reason = policy.min_overlap, f"ceiling {percent(ceiling)}"
+    name = check_name(copies.direction)
+    own = copies.direction.value in policy.overlap_of
+    limit = policy.overlap_of.get(copies.direction.value, policy.min_overlap)
+    limit_from = policy.origin(name if own else "min_overlap", "relief_from_ceiling")
+    reason = f"ceiling {percent(ceiling)}"
     relieved = CEILING_SHARE * ceiling
     if copies.pageable_share >= MAX_PAGEABLE_SHARE:
         reason = f"pageable copies get no relief (ceiling {percent(ceiling)})"
     elif policy.relief_from_ceiling and relieved < limit:
         limit, reason = relieved, f"0.9 of the ceiling {percent(ceiling)}"
     could_win = copies.could_win_ns / max(device.window.length_ns, 1)
-    name = check_name(copies.direction)
-    if overlap >= limit:
-        return Check(name, device.key, Outcome.PASS, overlap, limit, reason, at_least=True)
-    if could_win < MIN_WIN_SHARE:
+    outcome = Outcome.PASS if overlap >= limit else Outcome.FAIL
+    if outcome is Outcome.FAIL and could_win < MIN_WIN_SHARE:
+        outcome = Outcome.PASS
         reason = f"not judged: hiding more wins at most {percent(could_win)}"
-        return Check(name, device.key, Outcome.PASS, overlap, limit, reason, at_least=True)
-    return Check(name, device.key, Outcome.FAIL, overlap, limit, reason, at_least=True)
+    return Check(
+        name,
+        device.key,
+        outcome,
+        overlap,
+        limit,
+        reason,
+        at_least=True,
+        limit_from=limit_from,
+    )
 
 
 def check_name(direction: Direction) -> str:

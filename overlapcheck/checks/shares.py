@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from overlapcheck.measurements import JUDGED_DIRECTIONS, DeviceMeasurements
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.verdict import Check, Outcome, Policy
@@ -11,7 +13,8 @@ def check_recoverable(device: DeviceMeasurements, policy: Policy) -> Check:
     """How much perfect overlap could still win back."""
     window_ns = device.window.length_ns
     reason = f"{duration(window_ns - device.bound_ns)} of {duration(window_ns)}"
-    return _at_most("recoverable", device, device.recoverable, policy.max_recoverable, reason)
+    limit = _Limit(policy.max_recoverable, policy.origin("max_recoverable"))
+    return _at_most("recoverable", device, device.recoverable, limit, reason)
 
 
 def check_idle(device: DeviceMeasurements, policy: Policy) -> list[Check]:
@@ -19,7 +22,8 @@ def check_idle(device: DeviceMeasurements, policy: Policy) -> list[Check]:
     if policy.max_idle is None:
         return []
     reason = f"{duration(device.idle_ns)} without compute"
-    return [_at_most("idle", device, _share(device, device.idle_ns), policy.max_idle, reason)]
+    limit = _Limit(policy.max_idle, policy.origin("max_idle"))
+    return [_at_most("idle", device, _share(device, device.idle_ns), limit, reason)]
 
 
 def check_exposed_communication(device: DeviceMeasurements, policy: Policy) -> list[Check]:
@@ -29,15 +33,8 @@ def check_exposed_communication(device: DeviceMeasurements, policy: Policy) -> l
     total = device.communication.total_ns
     exposed = total - device.communication_hidden_ns
     reason = f"{duration(exposed)} of {duration(total)} of communication"
-    return [
-        _at_most(
-            "exposed comm",
-            device,
-            _share(device, exposed),
-            policy.max_exposed_communication,
-            reason,
-        )
-    ]
+    limit = _Limit(policy.max_exposed_communication, policy.origin("max_exposed_communication"))
+    return [_at_most("exposed comm", device, _share(device, exposed), limit, reason)]
 
 
 def check_copies(device: DeviceMeasurements, policy: Policy) -> list[Check]:
@@ -46,24 +43,34 @@ def check_copies(device: DeviceMeasurements, policy: Policy) -> list[Check]:
         return []
     judged = [device.copies[d] for d in JUDGED_DIRECTIONS if d in device.copies]
     count = sum(copies.count for copies in judged)
+    outcome = Outcome.PASS
     if count:
         reason = count_of(count, "copy", "copies") + " in the window"
-        return [Check("copies", device.key, Outcome.PASS, None, None, reason)]
-    if device.opaque:
+    elif device.opaque:
+        outcome = Outcome.INCONCLUSIVE
         reason = "none seen, but graphs of unknown content may hold some"
-        return [Check("copies", device.key, Outcome.INCONCLUSIVE, None, None, reason)]
-    reason = "no copy between host and device in the window"
-    return [Check("copies", device.key, Outcome.FAIL, None, None, reason)]
+    else:
+        outcome = Outcome.FAIL
+        reason = "no copy between host and device in the window"
+    asked = policy.origin("require_copies")
+    return [Check("copies", device.key, outcome, None, None, reason, limit_from=asked)]
 
 
 def _share(device: DeviceMeasurements, ns: int) -> float | None:
     return ns / device.window.length_ns if device.window.length_ns else None
 
 
+@dataclass(frozen=True)
+class _Limit:
+    share: float
+    origin: str
+
+
 def _at_most(
-    name: str, device: DeviceMeasurements, measured: float | None, limit: float, reason: str
+    name: str, device: DeviceMeasurements, measured: float | None, limit: _Limit, reason: str
 ) -> Check:
     if measured is None:
-        return Check(name, device.key, Outcome.INCONCLUSIVE, None, limit, "the window is empty")
-    outcome = Outcome.PASS if measured <= limit else Outcome.FAIL
-    return Check(name, device.key, outcome, measured, limit, reason)
+        outcome, reason = Outcome.INCONCLUSIVE, "the window is empty"
+    else:
+        outcome = Outcome.PASS if measured <= limit.share else Outcome.FAIL
+    return Check(name, device.key, outcome, measured, limit.share, reason, limit_from=limit.origin)

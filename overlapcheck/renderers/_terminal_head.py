@@ -21,7 +21,7 @@ from overlapcheck.renderers._terminal_text import (
     wrap,
 )
 from overlapcheck.report import DeviceReport, Report, WindowSummary
-from overlapcheck.verdict import Check, Outcome
+from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -174,15 +174,22 @@ def _check(check: Check, name_width: int) -> list[Text]:
         "  ",
     ]
     column = sum(map(width_of, row))
-    beside = wrap(check.reason, WIDTH - column)
+    reason = check.reason + _origin(check)
+    beside = wrap(reason, WIDTH - column)
     if len(beside) > 2:
         # A long reason reads better below, in the full width, than in a narrow column.
-        lines = [text_of(*row), *_below("", check.reason)]
+        lines = [text_of(*row), *_below("", reason)]
     else:
         lines = [text_of(*row, beside[0]), *(text_of(" " * column, more) for more in beside[1:])]
     if check.settle_with:
         lines += _below("what to do: ", check.settle_with)
     return lines
+
+
+def _origin(check: Check) -> str:
+    """Where the limit was set, unless by nobody."""
+    judged = check.measured is not None or check.outcome is not Outcome.INCONCLUSIVE
+    return f" ({check.limit_from})" if judged and check.limit_from != DEFAULT else ""
 
 
 def _numbers(check: Check) -> tuple[str, str]:

@@ -277,7 +277,7 @@ def test_further_kernels_can_be_called_communication(analyze: Analyze, serial: P
         (["--window", "a..b"], "--window 1.5..2.25"),
         (["--window", "0..inf"], "--window 1.5..2.25"),
         (["--window", "0..nan"], "--window 1.5..2.25"),
-        (["--format", "docx"], "use one of json"),
+        (["--format", "docx"], "use one of"),
         (["-o", "result.docx"], "no format has this suffix"),
         (["-o", "result"], "no format has this suffix"),
         (["--fail-on", "no-such-cause"], "no-such-cause"),

@@ -1,0 +1,58 @@
+"""`overlapcheck baseline`: results kept in the repository to compare with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from overlapcheck.errors import ExitCode
+
+
+@click.group(short_help="Keep results in the repository to compare with.")
+def baseline() -> None:
+    """Keep results as small JSON files in .overlapcheck/baselines of the repository.
+
+    \b
+    overlapcheck baseline save main result.json
+    overlapcheck compare --baseline main new.json --fail-if-worse 5
+    """
+
+
+@baseline.command()
+@click.argument("name")
+@click.argument("result", type=click.Path(path_type=Path))
+def save(name: str, result: Path) -> int:
+    """Keep RESULT (a .json, a report or its export) as the baseline NAME."""
+    from overlapcheck.cli.baseline_files import save_baseline
+    from overlapcheck.cli.comparing import read_side
+    from overlapcheck.cli.progress import shown
+    from overlapcheck.compare.baselines import baseline_path
+
+    path = baseline_path(name, Path.cwd())
+    with shown() as progress:
+        report = read_side(result, progress)
+    click.echo(f"{save_baseline(report, path)} {path}")
+    return ExitCode.PASS
+
+
+@baseline.command("list")
+def list_() -> int:
+    """List the baselines by name, with the step and the overlap of each device."""
+    from overlapcheck.cli.baseline_files import baseline_lines
+
+    for line in baseline_lines(Path.cwd()):
+        click.echo(line)
+    return ExitCode.PASS
+
+
+@baseline.command()
+@click.argument("name")
+def show(name: str) -> int:
+    """Print the report that the baseline NAME was made from."""
+    from overlapcheck.cli.output import show as show_report
+    from overlapcheck.compare.baselines import baseline_file
+    from overlapcheck.reporting.restore import read_result
+
+    show_report(read_result(baseline_file(name, Path.cwd())), "terminal")
+    return ExitCode.PASS

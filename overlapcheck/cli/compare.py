@@ -1,0 +1,59 @@
+"""`overlapcheck compare`: what changed between two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from overlapcheck.errors import PolicyInvalid
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(short_help="What changed between two results or reports.")
+@click.argument("sides", nargs=-1, required=True, type=_FILE, metavar="[BASE] NEW")
+@click.option("--baseline", metavar="NAME", help="Compare with a saved baseline instead of BASE.")
+@click.option(
+    "--fail-if-worse",
+    type=click.FloatRange(0),
+    metavar="PCT",
+    help="Exit 1 where the step got longer, or a share worse, by more than this and the noise.",
+)
+@click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["terminal", "json", "markdown"]),
+    default="terminal",
+    show_default=True,
+    help="What to print.",
+)
+@click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
+              help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
+def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float | None,
+            force: bool, format_: str, outputs: tuple[Path, ...]) -> int:  # fmt: skip
+    """Compare NEW with BASE: each a result (.json), a report, or its SQLite export.
+
+    \b
+    overlapcheck compare before.json after.nsys-rep
+    overlapcheck compare --baseline main new.json --fail-if-worse 5
+
+    Exits with 3 where the two are not comparable.
+    """
+    from overlapcheck.cli.comparing import read_side
+    from overlapcheck.cli.comparison_output import deliver_comparison
+    from overlapcheck.cli.progress import shown
+    from overlapcheck.compare.baselines import baseline_file
+    from overlapcheck.compare.compare import compare as compared
+    from overlapcheck.renderers._comparison import comparison_renderer_for_file
+
+    if len(sides) != (1 if baseline else 2):
+        raise PolicyInvalid("compare takes BASE and NEW, or --baseline NAME and NEW")
+    for path in outputs:
+        comparison_renderer_for_file(path.name)
+    paths = [baseline_file(baseline, Path.cwd()), *sides] if baseline else list(sides)
+    with shown() as progress:
+        base, new = (read_side(path, progress) for path in paths)
+    limit = None if fail_if_worse is None else fail_if_worse / 100
+    return deliver_comparison(compared(base, new, limit=limit, force=force), format_, outputs)

@@ -1,0 +1,42 @@
+"""Reading one side of a comparison: a saved result, or a report to analyse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overlapcheck.errors import InputUnreadable
+
+if TYPE_CHECKING:
+    from overlapcheck.report import Report
+
+
+def read_side(path: Path, progress: Callable[[str], None]) -> Report:
+    """The report of a side; a trace is measured as the policy file says.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck import pipeline
+    from overlapcheck.causes import causes
+    from overlapcheck.policy.resolve import Source, resolve, settings_of
+    from overlapcheck.reporting.restore import read_result
+
+    if _is_json(path):
+        return read_result(path)
+    policy, selection = resolve(settings_of(Source(), causes()), {})
+    return pipeline.analyze(path, policy=policy, selection=selection, progress=progress)
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(64).lstrip()[:1] == b"{"
+    except IsADirectoryError:
+        return False
+    except OSError as error:
+        raise InputUnreadable(
+            f"{path}: cannot be read: {error.strerror or error}",
+            "give a result (.json), a report or its SQLite export",
+        ) from error

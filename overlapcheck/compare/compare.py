@@ -1,0 +1,141 @@
+"""The comparison of two reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from overlapcheck._version import __version__
+from overlapcheck.compare import noise
+from overlapcheck.compare.ledger import alone, ledger_changes
+from overlapcheck.compare.pairing import Pair, objections, pairs
+from overlapcheck.compare.quantity import quantity
+from overlapcheck.comparison import (
+    Change,
+    Comparison,
+    DeviceComparison,
+    NotComparable,
+    Quantity,
+    Side,
+    Unit,
+)
+from overlapcheck.measurements import JUDGED_DIRECTIONS, Direction
+from overlapcheck.quantities import duration, percent
+from overlapcheck.report import DeviceReport, Report
+
+
+def compare(
+    base: Report, new: Report, *, limit: float | None = None, force: bool = False
+) -> Comparison:
+    """What changed from one report to another.
+
+    Args:
+        base: what it was.
+        new: what it is.
+        limit: share of one by which it may be worse: the step time by that share of itself, a
+            share by that many points. A share does not count where the steps got faster.
+        force: compare what is not comparable, too.
+
+    Raises:
+        NotComparable: the two are of different things, and not `force`.
+    """
+    against = tuple(dict.fromkeys(objections(base, new)))
+    if against and not force:
+        raise NotComparable(
+            f"not comparable: {'; '.join(against)}", "to compare all the same: --force"
+        )
+    devices = tuple(_device(pair, base, new) for pair in pairs(base, new))
+    with_steps = all(device.step_time for device in devices)
+    return Comparison(
+        tool_version=__version__,
+        devices=devices,
+        objections=against,
+        noise_rule=noise.NOISE_RULE if with_steps else noise.NO_STEPS_RULE,
+        limit=limit,
+        too_bad=tuple(_too_bad(devices, limit)) if limit is not None else (),
+    )
+
+
+def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
+    one, other = pair
+    ledger = ledger_changes(pair)
+    return DeviceComparison(
+        device=other.device,
+        base=_side(one, base),
+        new=_side(other, new),
+        step_time=_step_time(pair),
+        shares=(_recoverable(pair), *_overlaps(pair)),
+        ledger=ledger,
+        gone=alone(pair, base.findings, ledger, Change.BETTER),
+        new_causes=alone((other, one), new.findings, ledger, Change.WORSE),
+    )
+
+
+def _side(device: DeviceReport, report: Report) -> Side:
+    return Side(
+        report.capture.report,
+        report.capture.program,
+        device.name,
+        device.window.steps,
+        device.window.step_family,
+    )
+
+
+def _step_time(pair: Pair) -> Quantity | None:
+    base, new = (device.steps for device in pair)
+    if base is None or new is None:
+        return None
+    medians = base.step.median_ns, new.step.median_ns
+    return quantity("step time", Unit.NS, *medians, noise.noise_ns(base, new, "step"))
+
+
+def _recoverable(pair: Pair) -> Quantity:
+    # Recoverable time is idle time, so it is as uncertain as that.
+    base, new = pair
+    uncertain = noise.noise_of_share(
+        pair, "idle", lambda device: device.steps.step.median_ns if device.steps else 0.0
+    )
+    return quantity("recoverable", Unit.SHARE, base.recoverable, new.recoverable, uncertain)
+
+
+def _overlaps(pair: Pair) -> Iterator[Quantity]:
+    for direction in JUDGED_DIRECTIONS:
+        base, new = (device.copies.get(direction.value) for device in pair)
+        if base is None and new is None:
+            continue
+        # The part of the copies that lies outside compute varies as the exposed time does.
+        uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
+        yield quantity(
+            f"overlap {direction}",
+            Unit.SHARE,
+            base.overlap if base else None,
+            new.overlap if new else None,
+            uncertain,
+            more_is_better=True,
+        )
+
+
+def _copied_ns(direction: Direction, device: DeviceReport) -> float:
+    """Copy time of a direction per step."""
+    copies, steps = device.copies.get(direction.value), device.window.steps
+    return copies.copy_ns / steps if copies and steps else 0.0
+
+
+def _too_bad(devices: tuple[DeviceComparison, ...], limit: float) -> Iterator[str]:
+    for device in devices:
+        where = f" on device {device.device}" if len(devices) > 1 else ""
+        step = device.step_time
+        if step and step.change is Change.WORSE and step.base and step.new:
+            longer = step.new / step.base - 1
+            if longer > limit:
+                yield (
+                    f"step time is {percent(longer)} longer{where}:"
+                    f" {duration(step.base)} -> {duration(step.new)}"
+                )
+        if step and step.change is Change.BETTER:
+            continue
+        for share in device.shares:
+            if share.change is Change.WORSE and abs(share.difference or 0.0) > limit:
+                yield (
+                    f"{share.name} is worse{where}: {percent(share.base)} -> {percent(share.new)}"
+                )

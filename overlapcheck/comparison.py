@@ -1,0 +1,138 @@
+"""What changed between two reports, and whether it is more than noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overlapcheck.errors import ExitCode, OverlapcheckError
+
+SCHEMA = 1
+"""Version of the JSON form of a comparison."""
+
+
+class NotComparable(OverlapcheckError):
+    """Two reports of different things; the difference of their numbers says nothing."""
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
+class Change(StrEnum):
+    """What became of a quantity."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NONE = "no change"
+    """The difference is within the noise."""
+    UNKNOWN = "not judged"
+    """One side has no such number."""
+
+
+class Unit(StrEnum):
+    """What a quantity is measured in."""
+
+    NS = "ns"
+    SHARE = "share"
+    """Share of one."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number of both sides."""
+
+    name: str
+    """"step time", "recoverable", "overlap h2d", or the id of a cause."""
+    unit: Unit
+    base: float | None
+    """None where that side has none."""
+    new: float | None
+    noise: float
+    """A difference of no more than this is no change."""
+    change: Change
+
+    @property
+    def difference(self) -> float | None:
+        """New less base."""
+        return None if self.base is None or self.new is None else self.new - self.base
+
+
+@dataclass(frozen=True)
+class Appeared:
+    """A cause that is material on one side alone."""
+
+    cause: str
+    per_step_ns: float | None
+    """What it costs there; None without steps."""
+    share: float
+    """Of the window, there."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two reports, as far as a reader must know it."""
+
+    report: str
+    program: str
+    gpu: str
+    steps: int | None
+    step_family: str | None
+
+
+@dataclass(frozen=True)
+class DeviceComparison:
+    """One device of one process, on both sides."""
+
+    device: int
+    base: Side
+    new: Side
+    step_time: Quantity | None
+    """Median step; None where a side has no steps."""
+    shares: tuple[Quantity, ...]
+    """Recoverable, and the overlap of each direction."""
+    ledger: tuple[Quantity, ...]
+    """Idle time by cause, per step (shares of the window without steps); largest change first."""
+    gone: tuple[Appeared, ...]
+    """Costliest first."""
+    new_causes: tuple[Appeared, ...]
+    """Costliest first."""
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """All but the ledger, the step time first."""
+        return (*((self.step_time,) if self.step_time else ()), *self.shares)
+
+    @property
+    def change(self) -> Change:
+        """Of the step time; where that is the same or not known, of the shares."""
+        if self.step_time and self.step_time.change in (Change.BETTER, Change.WORSE):
+            return self.step_time.change
+        changes = {quantity.change for quantity in self.shares}
+        # Mixed news without a faster or slower step is a warning first.
+        return next((c for c in (Change.WORSE, Change.BETTER) if c in changes), Change.NONE)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything to show of a comparison."""
+
+    tool_version: str
+    devices: tuple[DeviceComparison, ...]
+    objections: tuple[str, ...]
+    """Why the two are not comparable, where the user insisted."""
+    noise_rule: str
+    """How a difference was told from noise, in a sentence."""
+    limit: float | None
+    """`--fail-if-worse` as a share of one; None where nothing fails."""
+    too_bad: tuple[str, ...]
+    """What is worse by more than the limit, one clause each."""
+
+    @property
+    def change(self) -> Change:
+        """WORSE where any device is, else BETTER where any is."""
+        changes = {device.change for device in self.devices}
+        return next((c for c in (Change.WORSE, Change.BETTER) if c in changes), Change.NONE)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """1 where something is worse by more than the limit."""
+        return ExitCode.FAIL if self.too_bad else ExitCode.PASS

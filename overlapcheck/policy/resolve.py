@@ -1,0 +1,124 @@
+"""Settings → `Policy` and `Selection`: the command line beats the profile beats the file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overlapcheck.errors import PolicyInvalid
+from overlapcheck.policy import values
+from overlapcheck.policy.document import shown
+from overlapcheck.policy.find import OWN_FILE, PolicyFile, find_policy_file, open_policy_file
+from overlapcheck.policy.settings import Setting, Settings, read_contents
+from overlapcheck.policy.values import Place
+from overlapcheck.selection import Selection
+from overlapcheck.verdict import Policy
+
+# Settings that are shares, and the fields of the Policy that hold them.
+_SHARES = {
+    "min-overlap": "min_overlap",
+    "max-recoverable": "max_recoverable",
+    "max-idle": "max_idle",
+    "max-exposed-comm": "max_exposed_communication",
+}
+_PLAIN = {
+    "ceiling": "relief_from_ceiling",
+    "require-copies": "require_copies",
+    "fail-on": "fail_on",
+    "allow": "allowed",
+}
+_SELECTION = {
+    "steps": "steps",
+    "skip": "skip",
+    "window": "window_ns",
+    "device": "device",
+    "comm-patterns": "communication",
+}
+_OVERLAP = "overlap "
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which policy file to use."""
+
+    config: Path | None = None
+    """None takes the nearest from `start` upward."""
+    no_config: bool = False
+    profile: str | None = None
+    start: Path | None = None
+    """None is the working directory."""
+
+
+def settings_of(source: Source, causes: Collection[str]) -> Settings:
+    """The settings of the policy file, with those of the profile laid over them.
+
+    Args:
+        source: which file and profile.
+        causes: ids that `fail-on` may name.
+
+    Raises:
+        PolicyInvalid: the file, the profile or a setting is not usable; names it.
+    """
+    if source.no_config:
+        for option, given in (("--config", source.config), ("--profile", source.profile)):
+            if given is not None:
+                raise PolicyInvalid(f"--no-config and {option} exclude each other")
+        return {}
+    found = (
+        open_policy_file(source.config)
+        if source.config is not None
+        else find_policy_file((source.start or Path.cwd()).absolute())
+    )
+    if found is None:
+        if source.profile is not None:
+            raise PolicyInvalid(
+                f"--profile {source.profile}: there is no policy file",
+                f"write a first {OWN_FILE}: overlapcheck init",
+            )
+        return {}
+    return _of_file(found, source.profile, causes)
+
+
+def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) -> Settings:
+    place = Place(shown(found.path), tuple(filter(None, found.prefix.split("."))))
+    contents = read_contents(found.table, place, found.path.name, causes)
+    if profile is None:
+        return contents.base
+    values.known(profile, contents.profiles, place.at("profiles").at(profile), "is no profile")
+    return _laid_over(contents.base, contents.profiles[profile])
+
+
+def _laid_over(base: Settings, over: Settings) -> Settings:
+    """The upper value of each key; allowed calls of both."""
+    merged = {**base, **over}
+    if "allow" in base and "allow" in over:
+        both = (*base["allow"].value, *over["allow"].value)
+        merged["allow"] = Setting(both, over["allow"].origin)
+    return merged
+
+
+def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
+    """What to judge by and what to measure.
+
+    Args:
+        file: of the policy file, limits in percent.
+        command_line: only what was given; `window` and `device` exist only here.
+    """
+    if "min-overlap" in command_line:
+        # One limit asked for by hand holds for every direction.
+        file = {key: setting for key, setting in file.items() if not key.startswith(_OVERLAP)}
+    settings = {**file, **command_line}
+    policy: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    overlap_of: dict[str, float] = {}
+    for key, setting in settings.items():
+        if key.startswith(_OVERLAP):
+            overlap_of[key.removeprefix(_OVERLAP)] = setting.value / 100
+            origins[key] = setting.origin
+        elif field := _SHARES.get(key) or _PLAIN.get(key):
+            policy[field] = setting.value / 100 if key in _SHARES else setting.value
+            origins[field] = setting.origin
+    selection = {field: settings[key].value for key, field in _SELECTION.items() if key in settings}
+    return Policy(overlap_of=overlap_of, origins=origins, **policy), Selection(**selection)

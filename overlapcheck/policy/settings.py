@@ -1,0 +1,134 @@
+"""The settings of a policy file: which there are, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overlapcheck.measurements import JUDGED_DIRECTIONS
+from overlapcheck.policy import values
+from overlapcheck.policy.values import Place, Reader
+from overlapcheck.verdict import AllowedCall
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value and who set it."""
+
+    value: Any
+    origin: str
+    """"--min-overlap", "pyproject.toml", "pyproject.toml, profile nightly"."""
+
+
+Settings = Mapping[str, Setting]
+"""By the keys of the file; limits of a direction as "overlap h2d"."""
+
+_READERS: Mapping[str, Reader] = {
+    "min-overlap": values.least_percentage,
+    "ceiling": values.switch,
+    "max-recoverable": values.percentage,
+    "max-idle": values.percentage,
+    "max-exposed-comm": values.percentage,
+    "require-copies": values.switch,
+    "steps": values.pattern,
+    "skip": values.count,
+    "comm-patterns": values.patterns,
+}
+_TABLES = ("fail-on", "overlap", "allow")
+_PROFILES = "profiles"
+_ALLOW_BY = ("api", "nvtx", "source")
+_DIRECTIONS = tuple(direction.value for direction in JUDGED_DIRECTIONS)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A policy file, checked as a whole: a mistake in a profile nobody chose is one too."""
+
+    base: Settings
+    profiles: Mapping[str, Settings]
+
+
+def read_contents(table: Any, place: Place, origin: str, causes: Collection[str]) -> Contents:
+    """Check every key and value.
+
+    Args:
+        table: as TOML has it.
+        place: where it stands.
+        origin: name of the file for reports.
+        causes: ids that `fail-on` may name.
+
+    Raises:
+        PolicyInvalid: the first thing that cannot be meant.
+    """
+    table = dict(values.table(table, place))
+    profiles = values.table(table.pop(_PROFILES, {}), place.at(_PROFILES))
+    base = _read(table, place, origin, causes, extra=(_PROFILES,))
+    below = place.at(_PROFILES)
+    return Contents(
+        base,
+        {
+            name: _read(
+                values.table(profile, below.at(name)),
+                below.at(name),
+                f"{origin}, profile {name}",
+                causes,
+            )
+            for name, profile in profiles.items()
+        },
+    )
+
+
+def _read(
+    table: Mapping[str, Any],
+    place: Place,
+    origin: str,
+    causes: Collection[str],
+    extra: tuple[str, ...] = (),
+) -> dict[str, Setting]:
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        here = place.at(key)
+        values.known(key, (*_READERS, *_TABLES, *extra), here, "is no setting")
+        if key == "fail-on":
+            read[key] = _causes(value, here, causes)
+        elif key == "overlap":
+            read |= _directions(value, here)
+        elif key == "allow":
+            read[key] = _allowed(value, here)
+        else:
+            read[key] = _READERS[key](value, here)
+    return {key: Setting(value, origin) for key, value in read.items()}
+
+
+def _causes(value: Any, place: Place, causes: Collection[str]) -> frozenset[str]:
+    named = [values.text(item, place) for item in values.listed(value, place)]
+    for cause in named:
+        values.known(cause, causes, place, f'= ["{cause}"]: there is no such cause')
+    return frozenset(named)
+
+
+def _directions(value: Any, place: Place) -> dict[str, float]:
+    read = {}
+    for key, limit in values.table(value, place).items():
+        values.known(key, _DIRECTIONS, place.at(key), "is no direction")
+        read[f"overlap {key}"] = values.least_percentage(limit, place.at(key))
+    return read
+
+
+def _allowed(value: Any, place: Place) -> tuple[AllowedCall, ...]:
+    if not isinstance(value, list):
+        raise place.wrong("is not a list of tables", f"write [[{'.'.join(place.path)}]]")
+    read = []
+    for number, entry in enumerate(value, start=1):
+        here = Place(place.file, (*place.path[:-1], f"allow[{number}]"))
+        fields = {}
+        for key, text in values.table(entry, here).items():
+            values.known(key, ("reason", *_ALLOW_BY), here.at(key), "is no part of an allowed call")
+            fields[key] = values.text(text, here.at(key))
+        if "reason" not in fields:
+            raise here.wrong("gives no reason", 'write why it is accepted: reason = "..."')
+        if len(fields) == 1:
+            raise here.wrong("allows every call", f"say which: {', '.join(_ALLOW_BY)} = ...")
+        read.append(AllowedCall(**fields))
+    return tuple(read)

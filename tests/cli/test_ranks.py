@@ -1,0 +1,127 @@
+"""`overlapcheck analyze` of several reports, as its users meet it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.cli import main
+from tests.ranks import fleets
+
+Analyze = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def analyze(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Analyze:
+    """Run `overlapcheck analyze ARGUMENTS`: exit code, stdout, stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["overlapcheck", "analyze", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return run
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    fleets.write_fleet(tmp_path / "job", 4, late=2)
+    return tmp_path / "job"
+
+
+def test_a_folder_is_a_job(analyze: Analyze, job: Path) -> None:
+    code, out, err = analyze(job)
+
+    assert code == 1
+    assert out.splitlines()[0] == out.splitlines()[-1]
+    assert out.startswith("FAIL  4 of 4 ranks failed; waiting for rank 2")
+    assert err == ""
+
+
+def test_files_globs_and_lists_give_the_same(analyze: Analyze, job: Path) -> None:
+    (job / "all.txt").write_text("rank_*.sqlite\n")
+
+    outs = [
+        analyze(*arguments, "--format", "json")[1]
+        for arguments in ([job / f"rank_{n}.sqlite" for n in range(4)], [job / "rank_?.sqlite"])
+    ]
+    outs.append(analyze(f"@{job / 'all.txt'}", "--format", "json")[1])
+
+    assert fleets.ranks_of(outs[0]) == ["0", "1", "2", "3"]
+    assert len(set(outs)) == 1
+
+
+def test_one_report_stays_what_it_was(analyze: Analyze, job: Path) -> None:
+    _, out, _ = analyze(job / "rank_0.sqlite", "--format", "json")
+
+    assert "fleet_schema" not in out
+    assert json.loads(out)["capture"]["report"] == "rank_0.sqlite"
+
+
+def test_results_are_written_and_kept(analyze: Analyze, job: Path, tmp_path: Path) -> None:
+    code, out, _ = analyze(
+        job,
+        "-o",
+        tmp_path / "f.json",
+        "-o",
+        tmp_path / "f.html",
+        "-o",
+        tmp_path / "f.txt",
+        "--resume",
+        "--jobs",
+        1,
+    )
+
+    assert code == 1
+    assert (tmp_path / "f.txt").read_text() == out
+    assert fleets.ranks_of((tmp_path / "f.json").read_text()) == ["0", "1", "2", "3"]
+    assert "<details>" in (tmp_path / "f.html").read_text()
+    assert len(list((tmp_path / ".overlapcheck-ranks").iterdir())) == 4
+    assert analyze(job, "-o", tmp_path / "f.json", "--resume")[1] == out
+
+
+def test_the_rank_pattern_names_the_ranks(analyze: Analyze, job: Path) -> None:
+    _, out, _ = analyze(job, "--rank-pattern", r"_(?P<rank>\d)\.", "--format", "json")
+
+    assert json.loads(out)["notes"][0] == "ranks by --rank-pattern"
+
+
+def test_the_limits_hold_for_every_rank(analyze: Analyze, job: Path) -> None:
+    code, out, _ = analyze(job, "--max-recoverable", 100)
+
+    assert code == 0
+    assert out.startswith("PASS  all 4 ranks passed")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--format", "junit"], "--format junit: not for several reports"),
+        (["-o", "x.xml"], "-o x.xml: not for several reports"),
+        (["--tables", "t"], "--tables: not for several reports"),
+        (["--rank-pattern", "x"], "no group named rank"),
+        (["--rank-pattern", "x(?P<rank>.)"], "does not fit"),
+    ],
+)
+def test_what_makes_no_sense_for_several_is_refused_before_any_work(
+    analyze: Analyze, job: Path, options: list[str], said: str
+) -> None:
+    code, out, err = analyze(job, *options)
+
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_lost_report_is_named(analyze: Analyze, job: Path) -> None:
+    (job / "rank_1.sqlite").write_text("no report")
+
+    code, out, _ = analyze(job, "--max-recoverable", 100)
+
+    assert code == 3
+    assert "1 report lost" in out
+    assert "rank_1.sqlite" in out

@@ -1,0 +1,114 @@
+"""A comparison as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from overlapcheck.compare.compare import compare
+from overlapcheck.comparison import Comparison
+from overlapcheck.errors import PolicyInvalid
+from overlapcheck.renderers._comparison import (
+    comparison_renderer_for_file,
+    comparison_renderers,
+)
+from overlapcheck.renderers._comparison_terminal import ComparisonTerminal
+from tests.compare.reports import device, report
+
+TERMINAL = """\
+BETTER  median step 10.0 ms -> 8.0 ms: 2.0 ms per step won (20.0 %); gone:
+        pageable-copy (3.0 ms per step)
+
+  base     a.sqlite, 16 steps of 'step #'
+           python a.py
+  new      b.sqlite, 16 steps of 'step #'
+           python b.py
+  device   0, NVIDIA H200
+
+                  base     new     change     noise
+  step time    10.0 ms  8.0 ms    -2.0 ms  100.0 us  better
+  recoverable   20.0 %   5.0 %  -15.0 pts   1.0 pts  better
+  overlap h2d   40.0 %  95.0 %  +55.0 pts   1.0 pts  better
+
+  no compute, per step      base       new   change     noise
+  pageable-copy           3.0 ms      0 ns  -3.0 ms  100.0 us  gone
+  device-copy           100.0 us  100.0 us     0 ns  100.0 us  no change
+
+  noise    twice the standard error of the difference of the medians, from the
+           spread over the steps (95th percentile less median), and never less
+           than 1 %
+
+  PASS --fail-if-worse 5
+"""
+
+
+@pytest.fixture
+def won() -> Comparison:
+    base = device(
+        recoverable=0.2, overlap={"h2d": 0.4}, ledger={"pageable-copy": 3.0, "device-copy": 0.1}
+    )
+    new = device(step_ms=8, overlap={"h2d": 0.95}, ledger={"device-copy": 0.1})
+    return compare(report(base), report(new, name="b"), limit=0.05)
+
+
+def test_the_terminal_says_what_was_won_and_what_is_gone(won: Comparison) -> None:
+    assert ComparisonTerminal().render(won) == TERMINAL
+
+
+def test_colour_changes_nothing_but_the_colour(won: Comparison) -> None:
+    colored = ComparisonTerminal(color=True).render(won)
+
+    assert "\x1b[" in colored
+    assert comparison_renderers()["terminal"].render(won) == TERMINAL
+
+
+def test_markdown_is_a_table_that_names_cannot_break() -> None:
+    new = report(device(ledger={"host-sync": 2.0}, step_ms=12), name="a|b<i>_c_")
+    text = comparison_renderers()["markdown"].render(compare(report(device()), new, limit=0.05))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+
+    assert text.startswith("### 🔴 overlapcheck compare: WORSE\n")
+    assert r"a\|b&lt;i>\_c\_.sqlite" in text
+    assert "| host-sync | 0 ns | 2.0 ms | +2.0 ms | new |" in rows
+    assert {row.replace(r"\|", "").count("|") for row in rows} == {6}
+    assert "**FAIL** `--fail-if-worse 5`; step time is 20.0 % longer" in text
+
+
+def test_json_holds_every_number(won: Comparison) -> None:
+    document = json.loads(comparison_renderers()["json"].render(won))
+    (one,) = document["devices"]
+
+    assert (document["kind"], document["change"], document["exit_code"]) == (
+        "comparison", "better", 0,
+    )  # fmt: skip
+    assert one["quantities"][0] == {
+        "name": "step time", "unit": "ns", "base": 10e6, "new": 8e6,
+        "noise": 1e5, "change": "better", "difference": -2e6,
+    }  # fmt: skip
+    assert [cause["cause"] for cause in one["gone"]] == ["pageable-copy"]
+    assert one["base"]["report"] == "a.sqlite"
+
+
+def test_the_worst_of_several_devices_is_the_headline() -> None:
+    base = report(device(number=0), device(number=1))
+    new = report(device(number=0), device(number=1, step_ms=15))
+    text = ComparisonTerminal().render(compare(base, new))
+
+    assert text.startswith(
+        "WORSE  device 1: median step 10.0 ms -> 15.0 ms: 5.0 ms per step lost (50.0 %)\n"
+    )
+
+
+def test_an_objection_that_was_overruled_is_told() -> None:
+    comparison = compare(report(device()), report(device(gpu="NVIDIA L4")), force=True)
+    said = " ".join(ComparisonTerminal().render(comparison).split())
+
+    assert "compared all the same: another GPU: NVIDIA H200 against NVIDIA L4" in said
+    assert "device 0, NVIDIA H200 against NVIDIA L4" in said
+
+
+def test_the_suffix_chooses_the_format() -> None:
+    assert comparison_renderer_for_file("a.MD").name == "markdown"
+    with pytest.raises(PolicyInvalid, match=r"a comparison has no format with this suffix"):
+        comparison_renderer_for_file("a.sarif")

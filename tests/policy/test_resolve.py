@@ -1,0 +1,155 @@
+"""Which file holds, what beats what, and what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.policy.resolve import Source, resolve, settings_of
+from overlapcheck.policy.settings import Setting
+from overlapcheck.selection import Selection
+from overlapcheck.verdict import AllowedCall, Policy
+
+CAUSES = ("host-sync", "pageable-copy")
+EVERYTHING = """
+min-overlap = 70
+ceiling = false
+max-recoverable = 20
+max-idle = 30
+max-exposed-comm = 5.5
+require-copies = true
+fail-on = ["host-sync", "pageable-copy"]
+steps = "my step #"
+skip = 2
+comm-patterns = ["my_ring", "exchange_.*"]
+
+[overlap]
+d2h = 40
+
+[[allow]]
+api = "cudaStreamSynchronize"
+source = "train.py:12"
+reason = "the loss is printed"
+
+[profiles.nightly]
+max-recoverable = 5
+overlap.h2d = 90
+
+[[profiles.nightly.allow]]
+api = "cudaMalloc"
+reason = "the first batch is larger"
+"""
+
+
+def policy(folder: Path, text: str, **options: Setting) -> tuple[Policy, Selection]:
+    (folder / "overlapcheck.toml").write_text(text)
+    return resolve(settings_of(Source(start=folder), CAUSES), _keys(options))
+
+
+def _keys(options: dict[str, Setting]) -> dict[str, Setting]:
+    return {name.replace("_", "-"): setting for name, setting in options.items()}
+
+
+def test_every_setting_arrives(tmp_path: Path) -> None:
+    limits, selection = policy(tmp_path, EVERYTHING)
+
+    assert (limits.min_overlap, limits.overlap_of) == (0.7, {"d2h": 0.4})
+    assert not limits.relief_from_ceiling
+    assert (limits.max_recoverable, limits.max_idle) == (0.2, 0.3)
+    assert limits.max_exposed_communication == pytest.approx(0.055)
+    assert limits.require_copies
+    assert limits.fail_on == {"host-sync", "pageable-copy"}
+    assert limits.allowed == (
+        AllowedCall("the loss is printed", "cudaStreamSynchronize", "train.py:12"),
+    )
+    assert set(limits.origins.values()) == {"overlapcheck.toml"}
+    assert selection == Selection(
+        steps="my step #", skip=2, communication=("my_ring", "exchange_.*")
+    )
+
+
+def test_without_a_file_everything_is_a_default(tmp_path: Path) -> None:
+    assert resolve(settings_of(Source(start=tmp_path), CAUSES), {}) == (Policy(), Selection())
+
+
+def test_the_command_line_beats_the_file(tmp_path: Path) -> None:
+    limits, selection = policy(
+        tmp_path,
+        "max-idle = 30\nskip = 2\nceiling = false\n",
+        max_idle=Setting(50.0, "--max-idle"),
+        skip=Setting(0, "--skip"),
+        ceiling=Setting(True, "--ceiling"),
+    )
+
+    assert (limits.max_idle, limits.relief_from_ceiling, selection.skip) == (0.5, True, 0)
+    assert limits.origin("max_idle") == "--max-idle"
+    assert limits.origin("max_recoverable") == "default"
+
+
+def test_one_overlap_asked_for_by_hand_holds_for_every_direction(tmp_path: Path) -> None:
+    limits, _ = policy(
+        tmp_path, "[overlap]\nh2d = 95\n", min_overlap=Setting(50.0, "--min-overlap")
+    )
+
+    assert (limits.min_overlap, limits.overlap_of) == (0.5, {})
+
+
+def test_a_profile_is_laid_over_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text(EVERYTHING)
+    limits, _ = resolve(settings_of(Source(start=tmp_path, profile="nightly"), CAUSES), {})
+
+    assert (limits.min_overlap, limits.max_recoverable) == (0.7, 0.05)
+    assert limits.overlap_of == {"d2h": 0.4, "h2d": 0.9}
+    assert [call.api for call in limits.allowed] == ["cudaStreamSynchronize", "cudaMalloc"]
+    assert limits.origin("min_overlap") == "overlapcheck.toml"
+    assert limits.origin("max_recoverable") == "overlapcheck.toml, profile nightly"
+
+
+# ---- which file
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Path:
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def found(start: Path, **more: object) -> float | None:
+    settings = settings_of(Source(start=start, **more), CAUSES)  # type: ignore[arg-type]
+    return settings["max-idle"].value if settings else None
+
+
+def test_the_nearest_file_upward_holds(tmp_path: Path, deep: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    assert found(deep) == 1
+
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.overlapcheck]\nmax-idle = 2")
+    assert found(deep) == 2
+
+
+def test_our_own_file_comes_before_a_project_file_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    (tmp_path / "pyproject.toml").write_text("[tool.overlapcheck]\nmax-idle = 2")
+
+    assert found(tmp_path) == 1
+
+
+@pytest.mark.parametrize("text", ["[tool.ruff]\n", "not = = toml", "tool = 3", "# overlapcheck"])
+def test_a_project_file_without_our_table_is_passed_over(
+    text: str, tmp_path: Path, deep: Path
+) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    (deep / "pyproject.toml").write_text(text)
+
+    assert found(deep) == 1
+
+
+def test_a_named_file_is_used_instead(tmp_path: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    other = tmp_path / "ci.toml"
+    other.write_text("max-idle = 3")
+
+    assert found(tmp_path, config=other) == 3
+    assert found(tmp_path, no_config=True) is None

@@ -1,0 +1,238 @@
+"""The pytest plugin, in a pytest of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.export import RealExport
+from tests.pictures import picture
+
+ONLY_OURS = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""For a pytest that has the plugin once, whether or not the package is installed."""
+OVERLAPPED = """
+s7  kernel k          |.aaaaaaaaaaaaaaaaaa|
+s13 h2d pinned 64MiB  |...bbbb............|
+t1  cudaLaunchKernel  |a..................|
+t1  cudaMemcpyAsync   |.b.................|
+"""
+
+
+class Project:
+    """A folder with a test that uses the plugin."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def pytest(self, body: str) -> tuple[int, str]:
+        """Run one test function's body: exit code and what pytest printed."""
+        (self.folder / "test_it.py").write_text(
+            "def test_it(overlapcheck_analyze, overlapcheck_run):\n"
+            + "".join(f"    {line}\n" for line in body.splitlines())
+        )
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "overlapcheck.pytest_plugin"]
+        done = subprocess.run(
+            [*command, "--rootdir", ".", "-p", "no:cacheprovider"],
+            cwd=self.folder,
+            env={**os.environ, **ONLY_OURS},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_the_package_registers_the_plugin() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (module,) = declared["project"]["entry-points"]["pytest11"].values()
+
+    assert hasattr(import_module(module), "pytest_assertrepr_compare")
+
+
+def test_loading_the_plugin_costs_nothing(project: Project) -> None:
+    code, out = project.pytest("import sys\nassert 'pandas' not in sys.modules")
+
+    assert code == 0, out
+
+
+def test_what_overlaps_passes(project: Project) -> None:
+    picture(OVERLAPPED, column_us=100).export(project.folder / "good.sqlite")
+    code, out = project.pytest(
+        "run = overlapcheck_analyze('good.sqlite')\n"
+        "assert run.overlap('h2d') >= 0.8\n"
+        "assert run.overlap('h2d', device=0) == 1\n"
+        "assert run.recoverable <= 0.1\n"
+        "assert run.outcome == 'PASS'\n"
+        "assert run.findings is run.report.findings"
+    )
+
+    assert code == 0, out
+
+
+def test_a_failed_comparison_tells_the_first_cause(
+    project: Project, real_export: RealExport
+) -> None:
+    code, out = project.pytest(
+        f"run = overlapcheck_analyze({str(real_export('pt_pageable'))!r})\n"
+        "assert run.overlap('h2d') >= 0.8"
+    )
+
+    assert code == 1
+    assert "E       assert overlap h2d 73.4 % >= 80.0 %" in out
+    assert "report: pt_pageable.sqlite" in out
+    assert "first cause: pageable-copy, 4.7 ms per step, 20.8 % of the time" in out
+    assert "do: pin the source: DataLoader(pin_memory=True)" in out
+    assert "unless the buffer is rewritten while the copy runs" in out
+
+
+def test_the_limit_may_stand_on_the_left(project: Project, real_export: RealExport) -> None:
+    code, out = project.pytest(
+        f"run = overlapcheck_analyze({str(real_export('pt_pageable'))!r})\n"
+        "assert 0.1 > run.recoverable"
+    )
+
+    assert code == 1
+    assert "assert 10.0 % > recoverable 22.1 %" in out
+    assert "first cause: pageable-copy" in out
+
+
+def test_a_failed_outcome_tells_the_checks_too(project: Project, real_export: RealExport) -> None:
+    code, out = project.pytest(
+        f"run = overlapcheck_analyze({str(real_export('pt_pageable'))!r}, min_overlap=90)\n"
+        "assert run.outcome == 'PASS'"
+    )
+
+    assert code == 1
+    assert "assert FAIL == PASS" in out
+    assert "FAIL overlap h2d: pageable copies get no relief" in out
+    assert "(limit: overlapcheck_analyze())" in out
+    assert "first cause: pageable-copy" in out
+
+
+def test_limits_and_the_policy_file_hold(project: Project, real_export: RealExport) -> None:
+    (project.folder / "overlapcheck.toml").write_text("min-overlap = 10\nmax-recoverable = 50\n")
+    trace = str(real_export("pt_pageable"))
+    code, out = project.pytest(
+        f"assert overlapcheck_analyze({trace!r}).outcome == 'PASS'\n"
+        f"assert overlapcheck_analyze({trace!r}, no_config=True).outcome == 'FAIL'\n"
+        f"assert overlapcheck_analyze({trace!r}, fail_on=('pageable-copy',)).outcome == 'FAIL'"
+    )
+
+    assert code == 0, out
+
+
+def test_a_limit_that_is_none_names_the_nearest(project: Project, tmp_path: Path) -> None:
+    code, out = project.pytest("overlapcheck_analyze('x.sqlite', min_overlpa=80)")
+
+    assert code == 1
+    assert "overlapcheck_analyze(): min-overlpa is no setting; did you mean min-overlap?" in out
+
+
+def test_no_copies_are_no_overlap(project: Project) -> None:
+    drawing = "s7 kernel k |.aaaa|\nt1 cudaLaunchKernel |a....|"
+    picture(drawing).export(project.folder / "none.sqlite")
+    code, out = project.pytest("assert overlapcheck_analyze('none.sqlite').overlap('h2d') >= 0")
+
+    assert code == 1
+    assert "NotProven: overlap h2d: no h2d copy in the window" in out
+
+
+def test_an_incomplete_recording_proves_no_number(project: Project) -> None:
+    drawing = """
+    s7  kernel k         |.aaaa....cc|
+    s13 h2d pinned 1B    |.....bbbb..|
+    t1  cudaLaunchKernel |a...c......|
+    t1  cudaMemcpyAsync  |..b........|
+    t1  cuLaunchKernel   |..x........|
+    """
+    picture(drawing).export(project.folder / "broken.sqlite")
+    for number in ("overlap('h2d') >= 0", "recoverable <= 1"):
+        code, out = project.pytest(f"assert overlapcheck_analyze('broken.sqlite').{number}")
+
+        assert code == 1
+        assert "NotProven: 1 of 3 kernel launches left no row on the device; what to do:" in out
+
+
+def test_a_direction_that_is_none_is_a_mistake_of_the_test(project: Project) -> None:
+    picture(OVERLAPPED, column_us=100).export(project.folder / "good.sqlite")
+    code, out = project.pytest("assert overlapcheck_analyze('good.sqlite').overlap('htod') >= 0.8")
+
+    assert code == 1
+    assert "ValueError: overlap('htod'): the direction is one of h2d, d2h, p2p" in out
+
+
+def test_other_comparisons_are_left_alone(project: Project) -> None:
+    code, out = project.pytest("assert [1, 2] == [1, 3]")
+
+    assert code == 1
+    assert "At index 1 diff: 2 != 3" in out
+
+
+# ---- running a program
+
+RECORDED = """
+import overlapcheck.capture.profile as home
+from overlapcheck.capture.discovery import Nsys
+from overlapcheck.capture.profile import CapturedReport
+from pathlib import Path
+
+def profile(spec, command, nsys, keep_as, keep_in):
+    print(spec.delay_s, command, keep_in.is_dir())
+    return CapturedReport(Path({report!r}), nsys, {exit_code}, "", ())
+
+home.profile = profile
+import overlapcheck.capture.discovery as discovery
+discovery.find_nsys = lambda given: Nsys(Path("/n/nsys"), "2025.3.1")
+"""
+
+
+def test_a_run_is_recorded_then_judged(project: Project, real_export: RealExport) -> None:
+    recorded = RECORDED.format(report=str(real_export("pt_pageable")), exit_code=0)
+    code, out = project.pytest(
+        recorded + "run = overlapcheck_run(['python', 'train.py'], delay=3, max_recoverable=20)\n"
+        "assert run.outcome == 'PASS'"
+    )
+
+    assert code == 1
+    assert "3 ['python', 'train.py'] True" in out
+    assert "FAIL recoverable: 70.4 ms of 318.5 ms (limit: overlapcheck_run())" in out
+
+
+def test_a_program_that_fails_is_a_failure(project: Project) -> None:
+    recorded = RECORDED.format(report="none.sqlite", exit_code=2)
+    code, out = project.pytest(recorded + "overlapcheck_run(['python', 'train.py'])")
+
+    assert code == 1
+    assert "ProgramFailed: python ended with exit code 2" in out
+
+
+@pytest.mark.nsys
+def test_a_real_run_without_a_gpu_proves_nothing(project: Project) -> None:
+    from overlapcheck.capture.discovery import find_nsys
+    from overlapcheck.errors import NsysNotFound
+
+    try:
+        find_nsys()
+    except NsysNotFound as error:
+        pytest.skip(f"needs a real nsys: {error.message}")
+    code, out = project.pytest(
+        "import sys\n"
+        "run = overlapcheck_run([sys.executable, '-c', 'pass'])\n"
+        "assert run.outcome == 'INCONCLUSIVE'\n"
+        "run.recoverable"
+    )
+
+    assert code == 1
+    assert "NotProven: " in out
