@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from overlapcheck.causes._base import Context, Facts, by_cost
-from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.causes._base import Context, Facts, by_cost, totals
+from overlapcheck.columns import ABSENT, Index, Ints, distinct, first_rows, numbered
 from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
@@ -24,7 +24,7 @@ def waits(context: Context) -> list[str]:
     first, length = _waits(rows.start_ns, rows.end_ns)
     longest = int(np.argmax(length))
     row = int(first[longest])
-    steps = np.unique(rows.step[rows.step >= 0])
+    steps = distinct(rows.step[rows.step >= 0])
     where = f" in {steps.size} of {device.window.steps} steps" if device.window.steps else ""
     text = f"{count_of(len(length), 'wait')}{where}, {duration(int(length.sum()))} together"
     step, start = int(rows.step[row]), int(rows.start_ns[row])
@@ -50,9 +50,9 @@ def calls(context: Context) -> list[str]:
     rows = context.rows
     rows = rows.rows(rows.call_name_id != ABSENT)
     lines = []
-    for name_id, _, idle_ns in by_cost(rows, rows.call_name_id)[:MAX_LINES]:
+    for name_id, _, idle_ns in by_cost(rows, rows.call_name_id, MAX_LINES):
         mine = rows.rows(rows.call_name_id == name_id)
-        each = mine.rows(np.unique(mine.call_start_ns, return_index=True)[1])
+        each = mine.rows(first_rows(mine.call_start_ns))
         lines.append(
             f"{context.measured.names.strings.text(name_id)} held"
             f" {thread(context, common(each.tid))} {count_of(len(each), 'time')},"
@@ -65,7 +65,7 @@ def host_whereabouts(context: Context) -> list[str]:
     """Where the launching thread was outside CUDA: in which OS call, or running."""
     rows = context.rows
     lines = []
-    for os_name, _, ns in by_cost(rows, rows.os_name_id)[:MAX_LINES]:
+    for os_name, _, ns in by_cost(rows, rows.os_name_id, MAX_LINES):
         text = context.measured.names.strings.text(os_name)
         where = f"was in {text}" if text else "ran its own code, in no recorded OS call,"
         mine = rows.tid[rows.os_name_id == os_name]
@@ -76,8 +76,8 @@ def host_whereabouts(context: Context) -> list[str]:
 def launches(context: Context) -> list[str]:
     """How many late launches, and how far apart."""
     rows = context.rows
-    lateness = [ns for _, _, ns in by_cost(rows, rows.operation)]
-    count = len(lateness)
+    _, _, lateness = totals(rows, rows.operation)
+    count = lateness.size
     steps = context.device.window.steps
     per_step = f", {count / steps:.0f} per step" if steps and count >= steps else ""
     return [
@@ -128,8 +128,8 @@ def spread(values: Ints, text: Callable[[float], str]) -> str:
 
 def common(values: Ints) -> int:
     """The value that occurs most often."""
-    distinct, count = np.unique(values, return_counts=True)
-    return int(distinct[np.argmax(count)])
+    found, position = numbered(values)
+    return int(found[np.argmax(np.bincount(position))])
 
 
 def _waits(start: Ints, end: Ints) -> tuple[Index, Ints]:

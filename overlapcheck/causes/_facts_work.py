@@ -6,7 +6,7 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import Ints, Mask, first_rows, groups
 from overlapcheck.ledger import IdleLedger, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
 
@@ -34,7 +34,7 @@ def pageable_copies(context: Context) -> list[str]:
 
 def _called(context: Context, memory: dict[Work, str]) -> list[str]:
     rows = context.rows.rows(np.isin(context.rows.call_work, _LINK_COPIES))
-    each = rows.rows(np.unique(rows.call_start_ns, return_index=True)[1])
+    each = rows.rows(first_rows(rows.call_start_ns))
     lines = []
     for work, stream, mine in _groups(each.call_work, each.call_stream_id, each.call_bytes):
         sizes, lengths = each.call_bytes[mine], each.call_ns[mine]
@@ -51,7 +51,7 @@ def _called(context: Context, memory: dict[Work, str]) -> list[str]:
 def waited_copies(context: Context) -> list[str]:
     """The copies that compute waited for: number, size, stream, speed."""
     rows = _waited(context)
-    each = rows.rows(np.unique(rows.operation, return_index=True)[1])
+    each = rows.rows(first_rows(rows.operation))
     lines = []
     for work, stream, mine in _groups(each.work, each.work_stream_id, each.work_bytes):
         sizes, lengths = each.work_bytes[mine], each.work_ns[mine]
@@ -72,11 +72,10 @@ def _groups(work: Ints, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int
     """Copies of one direction and stream, most bytes first."""
     if work.size == 0:
         return []
-    keys = np.stack((work, stream), axis=1)
-    groups, group = np.unique(keys, axis=0, return_inverse=True)
-    totals = np.bincount(group, weights=count_bytes, minlength=len(groups))
-    order = np.argsort(-totals, kind="stable")[:MAX_LINES]
-    return [(Work(groups[i][0]), int(groups[i][1]), group == i) for i in order.tolist()]
+    first, group = groups(work, stream)
+    total = np.bincount(group, weights=count_bytes, minlength=first.size)
+    order = np.argsort(-total, kind="stable")[:MAX_LINES]
+    return [(Work(work[first[i]]), int(stream[first[i]]), group == i) for i in order.tolist()]
 
 
 def relations(context: Context) -> list[str]:
@@ -107,9 +106,9 @@ def collectives(context: Context) -> list[str]:
     """Which collectives compute waited for."""
     rows = context.rows.rows(context.rows.work == Work.COMMUNICATION)
     lines = []
-    for name_id, _, ns in by_cost(rows, rows.work_name_id)[:MAX_LINES]:
+    for name_id, _, ns in by_cost(rows, rows.work_name_id, MAX_LINES):
         mine = rows.rows(rows.work_name_id == name_id)
-        each = mine.rows(np.unique(mine.operation, return_index=True)[1])
+        each = mine.rows(first_rows(mine.operation))
         lines.append(
             f"{len(each)} x {kernel(context, name_id)} on stream {common(each.work_stream_id)},"
             f" {spread(each.work_ns, duration)} each, {duration(ns)} exposed"
@@ -121,9 +120,9 @@ def device_work(context: Context) -> list[str]:
     """Copies within the device and memsets between kernels."""
     rows = context.rows.rows(np.isin(context.rows.work, (Work.D2D, Work.MEMSET)))
     lines = []
-    for work, _, ns in by_cost(rows, rows.work)[:MAX_LINES]:
+    for work, _, ns in by_cost(rows, rows.work, MAX_LINES):
         each = rows.rows(rows.work == work)
-        each = each.rows(np.unique(each.operation, return_index=True)[1])
+        each = each.rows(first_rows(each.operation))
         lines.append(
             f"{count_of(len(each), *_NOUNS[Work(work)])} of {spread(each.work_bytes, size)} on"
             f" stream {common(each.work_stream_id)}, {duration(ns)} between kernels"

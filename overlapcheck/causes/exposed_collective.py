@@ -20,19 +20,26 @@ What to do
 
 When this is wrong
     A collective also lasts while it waits for a slower rank, and one rank's trace cannot tell
-    waiting from moving: compare the ranks' step times and the spread of the durations before
-    touching the network. Collectives beside kernels take multiprocessors from them (see
-    contention).
+    waiting from moving: give the reports of all ranks at once (overlapcheck analyze RANK_0 RANK_1
+    ...), which names the rank that the others wait for, before touching the network. Collectives
+    beside kernels take multiprocessors from them (see contention).
 """
 
-from overlapcheck.causes import _facts, _facts_device, _facts_work
+from overlapcheck.causes import _facts, _facts_collectives, _facts_device, _facts_work
 from overlapcheck.causes._base import IdleCause
 from overlapcheck.ledger import Reason
 
 CAUSE = IdleCause(
     reason=Reason.EXPOSED_COLLECTIVE,
     title="compute waits for collectives that nothing runs beside",
-    facts=(_facts_work.collectives, _facts_device.communication_use, _facts.waits),
+    facts=(
+        _facts_work.collectives,
+        _facts_collectives.placement,
+        _facts_collectives.last_of_steps,
+        _facts_collectives.waiting,
+        _facts_device.communication_use,
+        _facts.waits,
+    ),
     advice="issue each collective on its own stream as soon as its data is ready, and let only its"
     " consumer wait for it",
     advice_pytorch="use DistributedDataParallel with tuned bucket_cap_mb, or async_op=True as soon"

@@ -12,8 +12,12 @@ import click
 
 from overlapcheck._version import __version__
 from overlapcheck.cli.analyze import analyze
+from overlapcheck.cli.baseline import baseline
+from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
 from overlapcheck.cli.explain import explain
+from overlapcheck.cli.init import init
+from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.errors import ExitCode, OverlapcheckError
 
@@ -22,7 +26,8 @@ Exit codes:
   0  pass
   1  fail
   2  wrong option or limit
-  3  inconclusive: the recording cannot prove it; the report says what would
+  3  inconclusive: the recording cannot prove it; the report says what would;
+     or not comparable
   4  could not run: no nsys, no report, unreadable file
   5  the profiled program failed
 """
@@ -41,7 +46,7 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, explain, doctor):
+for command in (run, analyze, compare, baseline, render, init, explain, doctor):
     cli.add_command(command)
 
 

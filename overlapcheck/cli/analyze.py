@@ -7,29 +7,41 @@ from pathlib import Path
 import click
 
 from overlapcheck.cli.options import Judging, judging_options
+from overlapcheck.cli.rank_options import Fleet, fleet_options
 
 
 @click.command(short_help="Judge an existing report (.nsys-rep, .qdrep, .sqlite).")
-@click.argument("report", type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
 @judging_options
+@fleet_options
 @click.option(
     "--nsys",
     type=click.Path(path_type=Path),
     metavar="PATH",
     help="The nsys to export with; default: the newest one found.",
 )
-def analyze(report: Path, judging: Judging, nsys: Path | None) -> int:
+def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path | None) -> int:
     """Judge REPORT: a .nsys-rep or .qdrep report, or its SQLite export.
+
+    Several reports, a folder, a quoted glob or @LIST are the ranks of one job: one answer for all.
 
     \b
     overlapcheck analyze train.nsys-rep
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
+    overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
     """
     from overlapcheck import pipeline
     from overlapcheck.capture.interruption import interruptible
     from overlapcheck.cli.output import deliver
     from overlapcheck.cli.progress import shown
+    from overlapcheck.ranks.inputs import expand, is_several
 
+    paths = expand(reports) if is_several(reports) else (Path(reports[0]),)
+    if len(paths) > 1:
+        from overlapcheck.cli.ranks import analyze_ranks
+
+        return analyze_ranks(paths, judging, fleet, nsys)
+    report = paths[0]
     with interruptible(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
             report,

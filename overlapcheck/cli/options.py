@@ -13,6 +13,7 @@ import click
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
+    from overlapcheck.policy.settings import Setting
     from overlapcheck.selection import Selection
     from overlapcheck.verdict import Policy
 
@@ -27,6 +28,9 @@ class Judging:
     selection: Selection
     format: str
     outputs: tuple[Path, ...]
+    tables: Path | None = None
+    """Folder for the full tables."""
+    tables_format: str = "parquet"
 
 
 _PERCENT = click.FloatRange(0, 100)
@@ -34,22 +38,20 @@ _OPTIONS = (
     click.option(
         "--min-overlap",
         type=_PERCENT,
-        default=80.0,
         metavar="PCT",
-        show_default=True,
+        show_default="80",
         help="Least share of each direction's copy time that must run under compute.",
     ),
     click.option(
-        "--no-ceiling",
-        is_flag=True,
-        help="Ask for --min-overlap even where compute is too short to hide that much.",
+        "--ceiling/--no-ceiling",
+        default=None,
+        help="Whether 0.9 of what compute can hide is enough, or --min-overlap always is asked.",
     ),
     click.option(
         "--max-recoverable",
         type=_PERCENT,
-        default=10.0,
         metavar="PCT",
-        show_default=True,
+        show_default="10",
         help="Largest share of the time that perfect overlap could still win back.",
     ),
     click.option("--max-idle", type=_PERCENT, metavar="PCT", help="Largest share without compute."),
@@ -59,7 +61,11 @@ _OPTIONS = (
         metavar="PCT",
         help="Largest share with communication and no compute.",
     ),
-    click.option("--require-copies", is_flag=True, help="Fail where there are no copies to judge."),
+    click.option(
+        "--require-copies/--no-require-copies",
+        default=None,
+        help="Fail where there are no copies to judge.",
+    ),
     click.option(
         "--fail-on",
         metavar="CAUSE,...",
@@ -87,12 +93,20 @@ _OPTIONS = (
         help="Further names of communication kernels; may repeat.",
     ),
     click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward.",
+    ),
+    click.option("--no-config", is_flag=True, help="Use no policy file."),
+    click.option("--profile", metavar="NAME", help="Use this profile of the policy file."),
+    click.option(
         "--format",
         "format_",
         default="terminal",
         metavar="NAME",
         show_default=True,
-        help="What to print: terminal or json.",
+        help="What to print: terminal, json, junit, markdown, github, sarif, html or perfetto.",
     ),
     click.option(
         "-o",
@@ -101,7 +115,22 @@ _OPTIONS = (
         multiple=True,
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Also write the report here; the suffix chooses the format; may repeat.",
+        help="Also write the report here; the suffix chooses the format (.txt .json .xml .md"
+        " .github.txt .sarif .html .perfetto.json); may repeat.",
+    ),
+    click.option(
+        "--tables",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Also write the full tables here, a file each: gaps, blocking, steps, ledger,"
+        " contention, streams.",
+    ),
+    click.option(
+        "--tables-format",
+        type=click.Choice(["parquet", "csv"]),
+        default="parquet",
+        show_default=True,
+        help="What --tables writes.",
     ),
 )
 
@@ -110,7 +139,7 @@ _NAMES = (
     "max_recoverable",
     "max_idle",
     "max_exposed_comm",
-    "no_ceiling",
+    "ceiling",
     "require_copies",
     "fail_on",
     "steps",
@@ -118,8 +147,13 @@ _NAMES = (
     "window",
     "device",
     "comm_pattern",
+    "config",
+    "no_config",
+    "profile",
     "format_",
     "outputs",
+    "tables",
+    "tables_format",
 )
 
 
@@ -137,31 +171,51 @@ def judging_options(command: Command) -> Command:
 
 
 def _judging(**o: Any) -> Judging:
-    from overlapcheck.selection import Selection
-    from overlapcheck.verdict import Policy
+    from overlapcheck.causes import causes
+    from overlapcheck.policy.resolve import Source, resolve, settings_of
 
-    if 0 < o["min_overlap"] < 1:
+    if o["min_overlap"] is not None and 0 < o["min_overlap"] < 1:
         raise PolicyInvalid(
             f"--min-overlap {o['min_overlap']:g} is less than one percent",
             f"limits are percentages: --min-overlap {o['min_overlap'] * 100:g}",
         )
-    policy = Policy(
-        min_overlap=o["min_overlap"] / 100,
-        relief_from_ceiling=not o["no_ceiling"],
-        max_recoverable=o["max_recoverable"] / 100,
-        max_idle=_share(o["max_idle"]),
-        max_exposed_communication=_share(o["max_exposed_comm"]),
-        require_copies=o["require_copies"],
-        fail_on=_causes(o["fail_on"] or ""),
+    file = settings_of(Source(o["config"], o["no_config"], o["profile"]), causes())
+    policy, selection = resolve(file, _given(o))
+    return Judging(
+        policy,
+        selection,
+        check_format(o["format_"]),
+        check_outputs(o["outputs"]),
+        o["tables"],
+        o["tables_format"],
     )
-    selection = Selection(
-        steps=_pattern("--steps", o["steps"]) if o["steps"] is not None else None,
-        skip=o["skip"],
-        window_ns=_window(o["window"]) if o["window"] else None,
-        device=o["device"],
-        communication=tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"]),
-    )
-    return Judging(policy, selection, _format(o["format_"]), _outputs(o["outputs"]))
+
+
+def _given(o: dict[str, Any]) -> dict[str, Setting]:
+    """What the command line says about the policy, by the keys of the policy file."""
+    from overlapcheck.policy.settings import Setting
+
+    values = {
+        "min-overlap": o["min_overlap"],
+        "ceiling": o["ceiling"],
+        "max-recoverable": o["max_recoverable"],
+        "max-idle": o["max_idle"],
+        "max-exposed-comm": o["max_exposed_comm"],
+        "require-copies": o["require_copies"],
+        "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
+        "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,
+        "skip": o["skip"],
+        "window": _window(o["window"]) if o["window"] else None,
+        "device": o["device"],
+        "comm-patterns": tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"])
+        or None,
+    }
+    options = {"ceiling": "--ceiling" if o["ceiling"] else "--no-ceiling"}
+    return {
+        key: Setting(value, options.get(key, f"--{key}"))
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def _causes(text: str) -> frozenset[str]:
@@ -170,10 +224,6 @@ def _causes(text: str) -> frozenset[str]:
     named = frozenset(part.strip() for part in text.split(",") if part.strip())
     check_known(named)
     return named
-
-
-def _share(percent: float | None) -> float | None:
-    return None if percent is None else percent / 100
 
 
 def _pattern(option: str, text: str) -> str:
@@ -200,7 +250,12 @@ def _window(text: str) -> tuple[int, int]:
     return start, end
 
 
-def _format(name: str) -> str:
+def check_format(name: str) -> str:
+    """The name of a format.
+
+    Raises:
+        PolicyInvalid: there is no such format.
+    """
     from overlapcheck.renderers import renderers
 
     if name not in renderers():
@@ -210,7 +265,12 @@ def _format(name: str) -> str:
     return name
 
 
-def _outputs(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+def check_outputs(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Files whose suffixes choose their formats.
+
+    Raises:
+        PolicyInvalid: no format has a file's suffix.
+    """
     from overlapcheck.renderers import renderer_for_file
 
     for path in paths:

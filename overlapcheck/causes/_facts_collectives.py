@@ -1,0 +1,99 @@
+"""Lines of evidence about collectives: which stream, which bucket, waiting or moving data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.causes._base import Context
+from overlapcheck.collectives import CollectiveKind, Collectives
+from overlapcheck.columns import Mask
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.rendezvous import Meeting
+
+TELLING_SHARE = 0.5
+"""Of the exposed time: below it a fact does not say which kind of exposure this is."""
+
+
+def placement(context: Context) -> list[str]:
+    """Collectives on a stream that also computes: nothing there can run beside them."""
+    rows = context.device.collectives
+    mine = rows.on_compute_stream
+    if not _tells(rows, mine):
+        return []
+    stream = int(np.bincount(rows.stream_id[mine], weights=rows.exposed_ns[mine]).argmax())
+    return [
+        f"on the compute stream: {_kinds(rows, mine)} and kernels share stream {stream}, which runs"
+        f" them in order ({duration(int(rows.exposed_ns[mine].sum()))} exposed)"
+    ]
+
+
+def last_of_steps(context: Context) -> list[str]:
+    """The last collective of each step, which only the next step could hide."""
+    rows = context.device.collectives
+    mine = rows.last & ~rows.on_compute_stream
+    if not _tells(rows, mine):
+        return []
+    exposed = int(rows.exposed_ns.sum())
+    tail = int(rows.exposed_ns[mine].sum())
+    return [
+        f"the last bucket: the last {_kinds(rows, mine)} of each step is {duration(tail)}"
+        f" ({percent(tail / exposed)}) of the exposed time"
+    ]
+
+
+def waiting(context: Context) -> list[str]:
+    """Waiting for a late rank, or moving data: known where several ranks are in the report."""
+    devices = context.measured.devices
+    me = next(i for i, d in enumerate(devices) if d.key == context.device.key)
+    lines = []
+    for meeting in context.measured.meetings:
+        if me in meeting.members:
+            lines += _waiting_in(meeting, me, devices)
+    return lines
+
+
+def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ...]) -> list[str]:
+    row = meeting.members.index(me)
+    waited = int(meeting.exposed_waiting_ns[row].sum())
+    moved = int(meeting.exposed_transfer_ns[row].sum())
+    if waited + moved == 0:
+        return []
+    if waited == 0:
+        mine = int((meeting.latest == row).sum())
+        return [
+            f"none of it waits for another rank: this one comes last in {mine} of"
+            f" {meeting.occasions} collectives, and the others wait for it"
+        ]
+    lines = [
+        f"of {duration(waited + moved)} exposed in {meeting.occasions} collectives met by"
+        f" {count_of(len(meeting.members), 'rank')}, {duration(waited)} wait for a rank that comes"
+        f" later and {duration(moved)} move data"
+    ]
+    cost = np.zeros(len(meeting.members), dtype=np.int64)
+    np.add.at(cost, meeting.latest, meeting.exposed_waiting_ns[row])
+    latest = int(np.argmax(cost))
+    if cost[latest]:
+        times = int((meeting.latest == latest).sum())
+        lines.append(
+            f"{_name(meeting.members[latest], devices)} comes last in {times} of"
+            f" {meeting.occasions}: {duration(int(cost[latest]))} of the waiting"
+        )
+    return lines
+
+
+def _name(number: int, devices: tuple[DeviceMeasurements, ...]) -> str:
+    key = devices[number].key
+    alone = sum(device.key.device_id == key.device_id for device in devices) == 1
+    return f"device {key.device_id}" if alone else f"process {key.pid & 0xFFFFFF}"
+
+
+def _tells(rows: Collectives, mine: Mask) -> bool:
+    exposed = int(rows.exposed_ns.sum())
+    return exposed > 0 and int(rows.exposed_ns[mine].sum()) >= TELLING_SHARE * exposed
+
+
+def _kinds(rows: Collectives, mine: Mask) -> str:
+    kinds, first = np.unique(rows.kind[mine], return_index=True)
+    words = [CollectiveKind(kinds[i]).word for i in np.argsort(first)]
+    return " and ".join(words)

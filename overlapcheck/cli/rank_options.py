@@ -1,0 +1,60 @@
+"""Options of `analyze` that matter where there are several reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """How to read and judge several reports."""
+
+    rank_pattern: str | None
+    same_host: bool
+    jobs: int | None
+    dask: str | None
+    dask_local: int | None
+    resume: bool
+
+
+_COUNT = click.IntRange(min=1)
+_OPTIONS = (
+    click.option(
+        "--rank-pattern",
+        metavar="REGEX",
+        help="Several reports: the rank in a report's path, as a group named rank.",
+    ),
+    click.option("--same-host", is_flag=True, help="Several reports: all share one clock."),
+    click.option(
+        "--jobs", type=_COUNT, metavar="N", help="Several reports: judge N at once; default: cores."
+    ),
+    click.option("--dask", metavar="ADDRESS", help="Several reports: judge them on this cluster."),
+    click.option(
+        "--dask-local", type=_COUNT, metavar="N", help="Several reports: on N local Dask workers."
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Several reports: keep finished results beside the output, and reuse them.",
+    ),
+)
+
+
+def fleet_options(command: Command) -> Command:
+    """Add the options; the command receives them as one `fleet` argument."""
+
+    @wraps(command)
+    def with_fleet(**options: Any) -> Any:
+        chosen = {field.name: options.pop(field.name) for field in fields(Fleet)}
+        return command(fleet=Fleet(**chosen), **options)
+
+    for option in reversed(_OPTIONS):
+        with_fleet = option(with_fleet)
+    return with_fleet  # type: ignore[return-value]  # wraps keeps the signature for click

@@ -1,0 +1,87 @@
+"""Kernels that move data between devices, one row each, and what kind of exchange they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from overlapcheck.columns import Bools, Columns, Ints
+
+
+class CollectiveKind(IntEnum):
+    """What an exchange does; `word` is how users name it."""
+
+    OTHER = 0
+    ALL_REDUCE = 1
+    ALL_GATHER = 2
+    REDUCE_SCATTER = 3
+    ALL_TO_ALL = 4
+    BROADCAST = 5
+    REDUCE = 6
+    SEND_RECV = 7
+
+    @property
+    def word(self) -> str:
+        """Name in reports: "all-reduce"."""
+        return self.name.lower().replace("_", "-")
+
+    @property
+    def meets(self) -> bool:
+        """Whether no rank can end before every rank has begun: each needs data of all."""
+        return self in _MEETING
+
+
+_MEETING = frozenset(
+    {
+        CollectiveKind.ALL_REDUCE,
+        CollectiveKind.ALL_GATHER,
+        CollectiveKind.REDUCE_SCATTER,
+        CollectiveKind.ALL_TO_ALL,
+    }
+)
+# The first that matches counts: "ReduceScatter" before "Reduce".
+_PATTERNS = (
+    (CollectiveKind.REDUCE_SCATTER, r"reduce_?scatter"),
+    (CollectiveKind.ALL_GATHER, r"all_?gather"),
+    (CollectiveKind.ALL_REDUCE, r"all_?reduce|cross_device_reduce"),
+    (CollectiveKind.ALL_TO_ALL, r"all_?to_?all"),
+    (CollectiveKind.SEND_RECV, r"send_?recv|ncclSend|ncclRecv"),
+    (CollectiveKind.BROADCAST, r"broadcast|bcast"),
+    (CollectiveKind.REDUCE, r"reduce"),
+)
+
+
+def collective_kind(kernel_name: str) -> CollectiveKind:
+    """Kind of a communication kernel by its short name."""
+    for kind, pattern in _PATTERNS:
+        if re.search(pattern, kernel_name, re.IGNORECASE):
+            return kind
+    return CollectiveKind.OTHER
+
+
+@dataclass(frozen=True)
+class Collectives(Columns):
+    """Communication kernels that touch the window, sorted by start; times are not clipped."""
+
+    start_ns: Ints
+    end_ns: Ints
+    context_id: Ints
+    stream_id: Ints
+    name_id: Ints
+    kind: Ints
+    """CollectiveKind."""
+    step: Ints
+    """Step in its family, skipped ones counted; negative for none."""
+    order: Ints
+    """Position on its stream: in the step, or in the whole trace where there are no steps."""
+    since_ns: Ints
+    """End of the collective before it on the stream, or the window's start."""
+    exposed_ns: Ints
+    """Part of it, inside the window, in which nothing computes."""
+    last: Bools
+    """The last one of its step."""
+    on_compute_stream: Bools
+    """Its stream also carries compute, which it can therefore not run beside."""
+    whole: Bools
+    """It lies wholly inside the window."""

@@ -1,0 +1,275 @@
+"""Many ranks as one answer: a bounded row per rank, and what holds across them.
+
+A rank is one (report, process, device). Rows hold totals, never lists of gaps, streams or copies,
+so a job of thousands of ranks stays a few megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from overlapcheck.columns import Ints
+from overlapcheck.errors import ExitCode
+from overlapcheck.rendezvous import Attendance
+from overlapcheck.verdict import Check, Outcome
+
+FLEET_SCHEMA = 1
+"""Version of the JSON form: raised when a field changes its meaning or goes away."""
+COMPUTE = "compute"
+"""Beside the causes of idle time: what a rank did before a collective."""
+
+
+@dataclass(frozen=True)
+class RankCause:
+    """One cause on one rank."""
+
+    cause: str
+    title: str
+    blamed_ns: int
+    share: float
+    """Of the rank's window."""
+    saves_at_most_ns: float
+    evidence: tuple[str, ...]
+    """The most telling facts."""
+    advice: str
+    caveat: str
+
+
+@dataclass(frozen=True)
+class CollectiveSummary:
+    """Collectives of one kind on one stream, in the window."""
+
+    kind: str
+    """"all-reduce", "send-recv" ..."""
+    stream_id: int
+    count: int
+    total_ns: int
+    """Lengths added up."""
+    exposed_ns: int
+    last_exposed_ns: int
+    """Of those that are the last of their step."""
+    on_compute_stream: bool
+
+
+@dataclass(frozen=True)
+class Encounters:
+    """What one stream's collectives are compared by; bounded, times on the report's clock."""
+
+    attendance: Attendance
+    before: Mapping[str, Ints]
+    """What the rank did since the collective before: compute and idle time by cause, ns."""
+    exposed_start_ns: Ints
+    """Pieces of the collectives in which nothing computes."""
+    exposed_end_ns: Ints
+    complete: bool
+    """Whether all collectives of the window are here, not just the first ones."""
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """One (report, process, device)."""
+
+    report: str
+    """File name without folders."""
+    pid: int
+    """globalPid >> 24: pid with nsys's VM and hardware bits."""
+    device: int
+    gpu: str
+    outcome: Outcome
+    checks: tuple[Check, ...]
+    window_ns: int
+    steps: int | None
+    step_median_ns: float | None
+    compute_ns: int
+    idle_ns: int
+    communication_ns: int
+    communication_exposed_ns: int
+    recoverable: float | None
+    overlap: Mapping[str, float | None]
+    """By direction."""
+    ledger: Mapping[str, int]
+    """Idle time by cause, costliest first; adds up to idle_ns."""
+    causes: tuple[RankCause, ...]
+    """Costliest first, only those that matter."""
+    collectives: tuple[CollectiveSummary, ...]
+    label: str = ""
+    """Rank number, or report number and device; given when all reports are known."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all reports of a fleet share, from the first one that was read."""
+
+    program: str
+    nsys_version: str
+    driver_version: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """What is kept of one report."""
+
+    settings: Settings
+    utc_start_ns: int | None
+    checks: tuple[Check, ...]
+    """Checks of the whole report, and of devices that have no row."""
+    rows: tuple[RankRow, ...]
+    encounters: tuple[tuple[Encounters, ...], ...]
+    """Of each row, one per communication stream."""
+
+
+@dataclass(frozen=True)
+class LostReport:
+    """A report that has no result."""
+
+    report: str
+    why: str
+    hint: str
+    exit_code: int = int(ExitCode.COULD_NOT_RUN)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One report to judge."""
+
+    number: int
+    path: Path
+
+
+@dataclass(frozen=True)
+class FleetCheck:
+    """One check over all ranks."""
+
+    name: str
+    ranks: int
+    failed: int
+    inconclusive: int
+    limit: float | None
+    at_least: bool
+    median: float | None
+    worst: float | None
+    worst_rank: str
+    reason: str
+    """Of the worst rank."""
+
+
+@dataclass(frozen=True)
+class FleetCause:
+    """One cause merged over the ranks it holds for."""
+
+    cause: str
+    title: str
+    ranks: int
+    """On how many ranks it matters."""
+    labels: tuple[str, ...]
+    """Costliest first, bounded."""
+    median_share: float
+    """Over all ranks, 0 where it does not hold."""
+    worst_share: float
+    worst_rank: str
+    outlier_ranks: tuple[str, ...]
+    """Ranks that have far more of it than the median rank."""
+    evidence: tuple[str, ...]
+    """Of the worst rank."""
+    advice: str
+    caveat: str
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """One rank that differs from the median of all by more than their robust spread explains."""
+
+    rank: str
+    measure: str
+    """"step time", "recoverable", "idle: pageable-copy" ..."""
+    value: float
+    median: float
+    deviations: float
+    """Robust standard deviations (1.4826 times the median absolute deviation)."""
+    share: float
+    """How far from the median, as a share of the window: its weight."""
+    unit: str
+    """"ns" or "share"."""
+
+
+@dataclass(frozen=True)
+class MeetingSummary:
+    """Ranks that share a communicator, and what their waiting cost."""
+
+    labels: tuple[str, ...]
+    """Bounded."""
+    ranks: int
+    kinds: Mapping[str, int]
+    """Collectives compared, by kind."""
+    occasions: int
+    end_spread_ns: int
+    complete: bool
+    waits: tuple[RankWait, ...]
+    """Longest waiting first, bounded."""
+
+
+@dataclass(frozen=True)
+class RankWait:
+    """One rank's time in the collectives of a meeting."""
+
+    rank: str
+    waiting_ns: int
+    transfer_ns: int
+    exposed_waiting_ns: int
+    exposed_transfer_ns: int
+    came_last: int
+    """In how many of them it came last."""
+
+
+@dataclass(frozen=True)
+class Straggler:
+    """A rank that the others wait for."""
+
+    rank: str
+    ranks: int
+    """How many met, itself included."""
+    came_last: int
+    occasions: int
+    cost_ns: int
+    """Waiting of the median other rank in the collectives in which this one came last."""
+    exposed_cost_ns: int
+    share: float
+    """cost_ns of the window."""
+    meanwhile: Mapping[str, int]
+    """What it did longer than the median other rank before these collectives: compute, or a cause
+    of idle time; ns, longest first."""
+
+
+@dataclass(frozen=True)
+class FleetReport:
+    """Everything to show."""
+
+    tool_version: str
+    outcome: Outcome
+    reports: int
+    settings: Settings
+    rows: tuple[RankRow, ...]
+    lost: tuple[LostReport, ...]
+    notes: tuple[str, ...]
+    """How ranks were recognised and compared, and what could not be."""
+    checks: tuple[FleetCheck, ...]
+    stragglers: tuple[Straggler, ...]
+    stragglers_total: int
+    outliers: tuple[Outlier, ...]
+    outliers_total: int
+    causes: tuple[FleetCause, ...]
+    meetings: tuple[MeetingSummary, ...]
+    meetings_total: int
+    hosts: int = field(default=1)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Exit code of a command that ends with this report."""
+        return {
+            Outcome.PASS: ExitCode.PASS,
+            Outcome.FAIL: ExitCode.FAIL,
+            Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+        }[self.outcome]

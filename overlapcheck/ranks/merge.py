@@ -1,0 +1,199 @@
+"""Results of all reports → one `FleetReport`. The order in which they came changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from overlapcheck._version import __version__
+from overlapcheck.fleet import (
+    FleetCause,
+    FleetCheck,
+    FleetReport,
+    LostReport,
+    MeetingSummary,
+    RankRow,
+    ReportResult,
+    Settings,
+)
+from overlapcheck.ledger import Reason
+from overlapcheck.quantities import duration
+from overlapcheck.ranks.meet import met_ranks
+from overlapcheck.ranks.naming import label, world_size
+from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
+from overlapcheck.verdict import Check, Outcome
+
+MAX_LABELS = 16
+MAX_OUTLIERS = 200
+MAX_STRAGGLERS = 50
+MAX_MEETINGS = 50
+MAX_NOTES = 8
+_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
+_MET_CAVEAT = "most of it waits for a late rank: then speed up or balance that rank instead"
+_NO_SETTINGS = Settings("", "", "", {})
+
+
+def merge(
+    paths: Sequence[Path],
+    results: Mapping[int, ReportResult],
+    lost: Mapping[int, LostReport],
+    *,
+    pattern: re.Pattern[str] | None = None,
+    same_host: bool = False,
+) -> FleetReport:
+    """The answer over all ranks.
+
+    Args:
+        paths: all reports.
+        results: of those that were judged, by position among the paths.
+        lost: the others.
+        pattern: the user's way to tell ranks from paths.
+        same_host: whether the user says that all reports share one clock.
+    """
+    labels = label(paths, results, pattern)
+    rows, owners = [], []
+    for number in sorted(results):
+        for position, row in enumerate(results[number].rows):
+            rows.append(replace(row, label=labels.labels[number][position]))
+            owners.append((number, position))
+    meetings = met_ranks(rows, owners, results, same_host=same_host)
+    unusual = outliers(rows)
+    notes = [f"ranks by {labels.how}"]
+    notes += _missing(paths, len(rows))
+    notes += meetings.notes
+    checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
+    return FleetReport(
+        tool_version=__version__,
+        outcome=_outcome(rows, results, lost),
+        reports=len(paths),
+        settings=next((results[n].settings for n in sorted(results)), _NO_SETTINGS),
+        rows=tuple(rows),
+        lost=tuple(lost[n] for n in sorted(lost)),
+        notes=tuple(notes[:MAX_NOTES]),
+        checks=checks,
+        stragglers=meetings.stragglers[:MAX_STRAGGLERS],
+        stragglers_total=len(meetings.stragglers),
+        outliers=unusual[:MAX_OUTLIERS],
+        outliers_total=len(unusual),
+        causes=tuple(_with_waiting(cause, meetings.summaries) for cause in _causes(rows)),
+        meetings=meetings.summaries[:MAX_MEETINGS],
+        meetings_total=len(meetings.summaries),
+        hosts=meetings.hosts,
+    )
+
+
+def _missing(paths: Sequence[Path], ranks: int) -> list[str]:
+    expected = world_size(paths)
+    if expected is None or expected == len(paths):
+        return []
+    return [f"{expected} ranks by their names, but {len(paths)} reports: the others are not judged"]
+
+
+def _outcome(
+    rows: Sequence[RankRow],
+    results: Mapping[int, ReportResult],
+    lost: Mapping[int, LostReport],
+) -> Outcome:
+    """The worst rank's; a report without a result is at best inconclusive."""
+    outcomes = [row.outcome for row in rows]
+    outcomes += [check.outcome for result in results.values() for check in result.checks]
+    if lost or not rows:
+        outcomes.append(Outcome.INCONCLUSIVE)
+    return max(outcomes, key=_SEVERITY.index)
+
+
+def _checks(rows: Sequence[RankRow], of_reports: Sequence[Check]) -> tuple[FleetCheck, ...]:
+    by_name: dict[str, list[tuple[str, Check]]] = {}
+    for check in of_reports:
+        by_name.setdefault(check.name, []).append(("", check))
+    for row in rows:
+        for check in row.checks:
+            by_name.setdefault(check.name, []).append((row.label, check))
+    return tuple(_check(name, found) for name, found in by_name.items())
+
+
+def _check(name: str, found: list[tuple[str, Check]]) -> FleetCheck:
+    def badness(one: tuple[str, Check]) -> tuple[int, float]:
+        check = one[1]
+        measured = check.measured or 0.0
+        return (_SEVERITY.index(check.outcome), -measured if check.at_least else measured)
+
+    rank, worst = max(found, key=badness)
+    measured = [check.measured for _, check in found if check.measured is not None]
+    return FleetCheck(
+        name=name,
+        ranks=len(found),
+        failed=sum(check.outcome is Outcome.FAIL for _, check in found),
+        inconclusive=sum(check.outcome is Outcome.INCONCLUSIVE for _, check in found),
+        limit=worst.limit,
+        at_least=worst.at_least,
+        median=float(np.median(measured)) if measured else None,
+        worst=worst.measured,
+        worst_rank=rank,
+        reason=worst.reason,
+    )
+
+
+def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
+    """One entry per cause, costliest over all ranks first."""
+    holders: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        for cause in row.causes:
+            holders.setdefault(cause.cause, []).append(number)
+    merged = []
+    for name, numbers in holders.items():
+        found = {n: c for n in numbers for c in rows[n].causes if c.cause == name}
+        shares = np.array([_share(row, name) for row in rows], dtype=np.float64)
+        order = sorted(numbers, key=lambda n: (-found[n].share, n))
+        worst = found[order[0]]
+        unusual: list[int] = []
+        if len(rows) >= MIN_RANKS:
+            above = far_above(shares)
+            unusual = [n for n in order if above[n]]
+        merged.append(
+            FleetCause(
+                cause=name,
+                title=worst.title,
+                ranks=len(numbers),
+                labels=tuple(rows[n].label for n in order[:MAX_LABELS]),
+                median_share=float(np.median(shares)),
+                worst_share=worst.share,
+                worst_rank=rows[order[0]].label,
+                outlier_ranks=tuple(rows[n].label for n in unusual[:MAX_LABELS]),
+                evidence=worst.evidence,
+                advice=worst.advice,
+                caveat=worst.caveat,
+            )
+        )
+    # What few ranks have and the others lack can hold the whole job up.
+    merged.sort(
+        key=lambda one: (
+            (not one.outlier_ranks, one.median_share - one.worst_share, one.cause)
+            if one.outlier_ranks
+            else (True, -one.worst_share, one.cause)
+        )
+    )
+    return tuple(merged)
+
+
+def _with_waiting(cause: FleetCause, meetings: Sequence[MeetingSummary]) -> FleetCause:
+    """Exposed collectives: which part of the worst rank's time waits, and which moves data."""
+    if cause.cause != Reason.EXPOSED_COLLECTIVE.cause:
+        return cause
+    for meeting in meetings:
+        for wait in meeting.waits:
+            if wait.rank == cause.worst_rank:
+                fact = (
+                    f"rank {wait.rank}: {duration(wait.exposed_waiting_ns)} wait for ranks that"
+                    f" come later, {duration(wait.exposed_transfer_ns)} move data"
+                )
+                return replace(cause, evidence=(fact, *cause.evidence), caveat=_MET_CAVEAT)
+    return cause
+
+
+def _share(row: RankRow, cause: str) -> float:
+    return next((found.share for found in row.causes if found.cause == cause), 0.0)

@@ -1,0 +1,79 @@
+"""Workers on this machine: processes, as many as cores, none of which can take others with it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from overlapcheck.fleet import Task
+from overlapcheck.ranks.work import Analyze, Done, judge_report, killed
+
+_WAITING_PER_WORKER = 2
+"""Tasks handed out beyond those that run: enough that no worker waits for its next."""
+
+
+@dataclass(frozen=True)
+class LocalPool:
+    """See `Engine`."""
+
+    jobs: int
+
+    def run(self, analyze: Analyze, tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
+        """See `Engine.run`."""
+        left = deque(tasks)
+        while left:
+            suspects = yield from self._until_broken(analyze, left)
+            # One of these killed its worker. Alone, each can only lose itself.
+            for task in suspects:
+                yield task, _alone(analyze, task)
+
+    def _until_broken(
+        self, analyze: Analyze, left: deque[Task]
+    ) -> Generator[tuple[Task, Done], None, list[Task]]:
+        """Run tasks until none is left or a worker dies; return those that died with it."""
+        running: dict[Future[Done], Task] = {}
+        pool = _pool(min(self.jobs, len(left)))
+        try:
+            while left or running:
+                while left and len(running) < self.jobs * _WAITING_PER_WORKER:
+                    task = left.popleft()
+                    try:
+                        running[pool.submit(judge_report, analyze, task)] = task
+                    except BrokenProcessPool:
+                        left.appendleft(task)
+                        break
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                broken = []
+                for future in sorted(done, key=lambda f: running[f].number):
+                    task = running.pop(future)
+                    try:
+                        yield task, future.result()
+                    except BrokenProcessPool:
+                        broken.append(task)
+                if broken or (left and not running and not done):
+                    for future, task in running.items():
+                        if future.done() and future.exception() is None:
+                            yield task, future.result()
+                        else:
+                            broken.append(task)
+                    return sorted(broken, key=lambda task: task.number)
+            return []
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _alone(analyze: Analyze, task: Task) -> Done:
+    with _pool(1) as pool:
+        try:
+            return pool.submit(judge_report, analyze, task).result()
+        except BrokenProcessPool:
+            return killed(task)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # NOTE: forking would copy the locks of Arrow's threads in whatever state they are.
+    return ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"))

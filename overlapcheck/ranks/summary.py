@@ -1,0 +1,166 @@
+"""One `Report` → the little of it that is kept for the fleet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.collectives import CollectiveKind, Collectives
+from overlapcheck.columns import Ints
+from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.fleet import (
+    COMPUTE,
+    CollectiveSummary,
+    Encounters,
+    RankCause,
+    RankRow,
+    ReportResult,
+    Settings,
+)
+from overlapcheck.intervals import Intervals
+from overlapcheck.ledger import Reason
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.rendezvous import attendance, on_streams
+from overlapcheck.report import DeviceReport, Report
+from overlapcheck.trace import DeviceKey
+from overlapcheck.verdict import Outcome, Verdict
+
+MAX_CAUSES = 6
+MAX_FACTS = 4
+MAX_COLLECTIVES = 12
+"""Rows of collectives per rank, costliest first."""
+MAX_ENCOUNTERS = 256
+"""Collectives per rank that are compared with other ranks: those of the first steps."""
+MAX_PIECES = 1024
+"""Pieces of exposed time kept for them."""
+
+
+def summarize(report: Report) -> ReportResult:
+    """What is kept of one analysed report; bounded whatever the length of its trace."""
+    measured = report.measurements
+    if measured is None:
+        raise ValueError("a report read back from JSON has no measurements to summarise")
+    capture = report.capture
+    known = {DeviceKey(device.pid, device.device) for device in report.devices}
+    pairs = list(zip(report.devices, measured.devices, strict=True))
+    return ReportResult(
+        settings=Settings(
+            capture.program, capture.nsys_version, capture.driver_version, capture.environment
+        ),
+        utc_start_ns=measured.utc_start_ns,
+        checks=tuple(check for check in report.verdict.checks if check.device not in known),
+        rows=tuple(_row(report, device, tables) for device, tables in pairs),
+        encounters=tuple(_encounters(tables) for _, tables in pairs),
+    )
+
+
+def _row(report: Report, device: DeviceReport, tables: DeviceMeasurements) -> RankRow:
+    key = DeviceKey(device.pid, device.device)
+    checks = report.verdict.of_device(key).checks
+    return RankRow(
+        report=report.capture.report,
+        pid=device.pid,
+        device=device.device,
+        gpu=device.name,
+        outcome=Verdict(checks).outcome if checks else Outcome.INCONCLUSIVE,
+        checks=checks,
+        window_ns=device.window_ns,
+        steps=device.window.steps,
+        step_median_ns=device.steps.step.median_ns if device.steps else None,
+        compute_ns=device.compute_ns,
+        idle_ns=device.idle_ns,
+        communication_ns=device.communication_ns,
+        communication_exposed_ns=device.communication_ns - device.communication_hidden_ns,
+        recoverable=device.recoverable,
+        overlap={direction: copies.overlap for direction, copies in device.copies.items()},
+        ledger={entry.cause: entry.ns for entry in device.ledger},
+        causes=_causes(report, key),
+        collectives=_collectives(tables.collectives),
+    )
+
+
+def _causes(report: Report, key: DeviceKey) -> tuple[RankCause, ...]:
+    mine = [
+        RankCause(
+            finding.cause,
+            finding.title,
+            finding.blamed.total_ns,
+            finding.share,
+            finding.saves_at_most_ns,
+            finding.evidence[:MAX_FACTS],
+            finding.advice,
+            finding.caveat,
+        )
+        for finding in report.findings
+        if finding.device == key and finding.share >= MATERIAL_SHARE
+    ]
+    return tuple(mine[:MAX_CAUSES])
+
+
+def _collectives(rows: Collectives) -> tuple[CollectiveSummary, ...]:
+    """Totals by stream and kind, most exposed time first."""
+    keys = np.stack((rows.context_id, rows.stream_id, rows.kind), axis=1)
+    found = []
+    for key in np.unique(keys, axis=0):
+        mine = rows.rows((keys == key).all(axis=1))
+        found.append(
+            CollectiveSummary(
+                kind=CollectiveKind(key[2]).word,
+                stream_id=int(key[1]),
+                count=len(mine),
+                total_ns=int((mine.end_ns - mine.start_ns).sum()),
+                exposed_ns=int(mine.exposed_ns.sum()),
+                last_exposed_ns=int(mine.exposed_ns[mine.last].sum()),
+                on_compute_stream=bool(mine.on_compute_stream.all()),
+            )
+        )
+    found.sort(key=lambda row: (-row.exposed_ns, -row.total_ns, row.stream_id, row.kind))
+    return tuple(found[:MAX_COLLECTIVES])
+
+
+def _encounters(device: DeviceMeasurements) -> tuple[Encounters, ...]:
+    """The first collectives of each stream, as many as fit, with what went before each."""
+    streams = on_streams(device.collectives)
+    exposed = device.communication - device.compute
+    room = MAX_ENCOUNTERS // max(len(streams), 1)
+    return tuple(
+        found for rows in streams if (found := _of_stream(rows, device, exposed, room)) is not None
+    )
+
+
+def _of_stream(
+    rows: Collectives, device: DeviceMeasurements, exposed: Intervals, room: int
+) -> Encounters | None:
+    meets = np.isin(rows.kind, [kind for kind in CollectiveKind if kind.meets])
+    usable = rows.rows(meets)
+    kept = usable.rows(slice(0, room))
+    if len(kept) == 0:
+        return None
+    pieces = exposed & Intervals.of(kept.start_ns, kept.end_ns)
+    if len(pieces) > MAX_PIECES:
+        # Only collectives all of whose pieces are kept: every number stays exact.
+        kept = kept.rows(kept.end_ns <= int(pieces.end_ns[MAX_PIECES - 1]))
+        pieces = exposed & Intervals.of(kept.start_ns, kept.end_ns)
+    return Encounters(
+        attendance=attendance(kept),
+        before=_before(kept, device),
+        exposed_start_ns=pieces.start_ns,
+        exposed_end_ns=pieces.end_ns,
+        complete=len(kept) == len(usable),
+    )
+
+
+def _before(rows: Collectives, device: DeviceMeasurements) -> dict[str, Ints]:
+    """Compute, and idle time by cause, from the collective before to each collective."""
+    since, until = rows.since_ns, rows.start_ns
+    found = {COMPUTE: device.compute.overlap_with(since, until)}
+    ledger = device.ledger
+    for reason in np.unique(ledger.reason).tolist():
+        # Waiting in another collective is not what made this rank late.
+        if reason == Reason.EXPOSED_COLLECTIVE:
+            continue
+        mine = ledger.reason == reason
+        idle = Intervals.of(ledger.start_ns[mine], ledger.end_ns[mine])
+        spent = idle.overlap_with(since, until)
+        if spent.any():
+            found[Reason(reason).cause] = spent
+    return found

@@ -1,0 +1,52 @@
+"""One report → one result: what a worker does, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.fleet import LostReport, ReportResult, Task
+from overlapcheck.ranks.summary import summarize
+from overlapcheck.report import Report
+
+Analyze = Callable[[Path], Report]
+"""Reads and judges one report; picklable, with the policy and selection in it."""
+Done = ReportResult | LostReport
+
+
+def judge_report(analyze: Analyze, task: Task) -> Done:
+    """The result of one report; a failure stays its own.
+
+    Args:
+        analyze: how to judge it.
+        task: which report.
+    """
+    try:
+        return summarize(analyze(task.path))
+    except OverlapcheckError as error:
+        # The report is named already, and folders hold the names of users and hosts.
+        why = error.message.removeprefix(f"{task.path}: ")
+        return LostReport(task.path.name, why, error.hint, int(error.exit_code))
+    except MemoryError:
+        return LostReport(task.path.name, "not enough memory for this report", "use fewer --jobs")
+    except Exception as error:
+        # A defect of ours on one report must not cost the others theirs.
+        why = f"unexpected {type(error).__name__}: {error}"
+        return LostReport(task.path.name, " ".join(why.split()), "please report this")
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def killed(task: Task) -> LostReport:
+    """The result of a report whose worker died, each time."""
+    return LostReport(
+        task.path.name,
+        "the process that read it was killed",
+        "usually for memory: use fewer --jobs, or give it more",
+        int(ExitCode.COULD_NOT_RUN),
+    )

@@ -1,0 +1,241 @@
+"""A whole job: planted ranks come first, whatever the engine, and nobody takes others along."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from overlapcheck import pipeline
+from overlapcheck.errors import InputUnreadable
+from overlapcheck.fleet import FleetReport
+from overlapcheck.ranks.dask_cluster import DaskCluster
+from overlapcheck.ranks.pool import LocalPool
+from overlapcheck.ranks.run import Engine, judge_fleet
+from overlapcheck.ranks.store import Store
+from overlapcheck.ranks.work import Analyze
+from overlapcheck.renderers._fleet import fleet_renderer
+from overlapcheck.renderers._fleet_json import fleet_json
+from overlapcheck.report import Report
+from overlapcheck.selection import Selection
+from overlapcheck.verdict import Outcome, Policy
+from tests.ranks import fleets
+
+RANKS = 20
+LATE, PAGEABLE = 5, 18
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="pip install overlapcheck[dask]"
+)
+# Dask leaves sockets and loops to the garbage collector.
+forgives_dask = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning",
+    "ignore::DeprecationWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("job")
+    return fleets.write_fleet(folder, RANKS, late=LATE, pageable=PAGEABLE)
+
+
+@pytest.fixture(scope="module")
+def answer(job: list[Path]) -> FleetReport:
+    return judge_fleet(job, fleets.judge, LocalPool(2))
+
+
+def small(folder: Path) -> list[Path]:
+    return fleets.write_fleet(folder, 6)
+
+
+def test_the_planted_ranks_are_named_first(answer: FleetReport) -> None:
+    assert answer.outcome is Outcome.FAIL
+    assert [row.label for row in answer.rows] == [str(n) for n in range(RANKS)]
+    (straggler,) = answer.stragglers
+    assert (straggler.rank, straggler.ranks) == (str(LATE), fleets.PER_HOST)
+    assert straggler.came_last == straggler.occasions == 5
+    # 300 us in each of 5 steps, which the straggler computed.
+    assert straggler.cost_ns == straggler.exposed_cost_ns == 1_500_000
+    assert straggler.meanwhile == {"compute": 1_500_000}
+    assert answer.causes[0].cause == "pageable-copy"
+    assert answer.causes[0].outlier_ranks == (str(PAGEABLE),)
+    assert {one.rank for one in answer.outliers} == {str(LATE), str(PAGEABLE)}
+
+
+def test_ranks_meet_host_by_host(answer: FleetReport) -> None:
+    assert answer.meetings_total == 3
+    assert sorted(meeting.ranks for meeting in answer.meetings) == [4, 8, 8]
+    assert answer.meetings[0].labels == tuple(str(n) for n in range(8))
+    waits = {wait.rank: wait for wait in answer.meetings[0].waits}
+    assert waits[str(LATE)].waiting_ns == 0
+    assert waits["0"].waiting_ns == 1_500_000
+    assert waits["0"].exposed_transfer_ns == 1_000_000
+
+
+def test_the_text_names_them_and_fits_the_page(answer: FleetReport) -> None:
+    text = fleet_renderer("terminal")(answer)
+
+    assert text.splitlines()[0].startswith("FAIL  20 of 20 ranks failed; waiting for rank 5; page")
+    assert max(map(len, text.splitlines())) <= 80
+    assert "and 4 more ranks" in text
+
+
+def test_html_has_a_row_per_rank(answer: FleetReport) -> None:
+    html = fleet_renderer("html")(answer)
+
+    assert html.count("<tr id='rank-") == RANKS
+    assert "<script" not in html
+
+
+def test_json_is_one_line_per_rank_and_small(answer: FleetReport) -> None:
+    text = fleet_json(answer)
+    rows = [
+        line for line in text.splitlines() if line.startswith('    {"rank": "') and "pid" in line
+    ]
+
+    assert fleets.ranks_of(text) == [str(n) for n in range(RANKS)]
+    assert len(rows) == RANKS
+    assert max(map(len, rows)) < 2000
+
+
+def test_the_number_of_workers_changes_nothing(job: list[Path], answer: FleetReport) -> None:
+    again = judge_fleet(job, fleets.judge, LocalPool(1))
+
+    assert fleet_json(again) == fleet_json(answer)
+
+
+@pytest.mark.parametrize(
+    ("analyze", "lost"), [(fleets.die_once_at_3, 0), (fleets.die_always_at_3, 1)]
+)
+def test_a_killed_worker_costs_at_most_its_own_report(
+    analyze: Analyze, lost: int, tmp_path: Path
+) -> None:
+    answer = judge_fleet(small(tmp_path), analyze, LocalPool(2))
+
+    assert len(answer.rows) == 6 - lost
+    assert [one.report for one in answer.lost] == ["rank_3.sqlite"] * lost
+    assert all("killed" in one.why for one in answer.lost)
+    # A rank keeps its number whoever is lost.
+    assert answer.rows[-1].label == "5"
+
+
+def test_unreadable_reports_lose_only_themselves(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    paths[1].write_bytes(b"SQLite format 3\0 and then nothing")
+    paths[4].unlink()
+
+    answer = judge_fleet(paths, fleets.fail_at_3, LocalPool(2))
+
+    assert [row.label for row in answer.rows] == ["0", "2", "5"]
+    assert [one.report for one in answer.lost] == [
+        "rank_1.sqlite",
+        "rank_3.sqlite",
+        "rank_4.sqlite",
+    ]
+    assert "ZeroDivisionError" in answer.lost[1].why
+
+
+def test_a_lost_report_keeps_a_pass_from_being_one(tmp_path: Path) -> None:
+    paths = [*small(tmp_path), tmp_path / "rank_6.sqlite"]
+
+    answer = judge_fleet(paths, _lenient, LocalPool(2))
+
+    assert all(row.outcome is Outcome.PASS for row in answer.rows)
+    assert answer.outcome is Outcome.INCONCLUSIVE
+
+
+def _lenient(path: Path) -> Report:
+    return pipeline.analyze(path, policy=Policy(max_recoverable=1.0))
+
+
+def test_no_readable_report_at_all_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputUnreadable, match="none of 2 reports could be judged"):
+        judge_fleet([tmp_path / "a.sqlite", tmp_path / "b.sqlite"], fleets.judge, LocalPool(1))
+
+
+# ---- going on where an earlier run stopped
+
+
+def judged(folder: Path) -> list[str]:
+    notes = folder / "judged"
+    names = sorted(notes.read_text().split()) if notes.exists() else []
+    notes.unlink(missing_ok=True)
+    return names
+
+
+def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    store = Store.beside(tmp_path, Policy(), Selection())
+
+    def run(store: Store) -> FleetReport:
+        return judge_fleet(paths, fleets.judge_and_note, LocalPool(1), store=store)
+
+    judge_fleet(paths[:4], fleets.judge_and_note, LocalPool(1), store=store)
+    assert len(judged(tmp_path)) == 4
+    fresh = run(store)
+    assert judged(tmp_path) == ["rank_4.sqlite", "rank_5.sqlite"]
+
+    fleets.write_rank(fleets.LATE, paths[2], 1_800_000_000_000_000_000)
+    changed = run(store)
+    assert judged(tmp_path) == ["rank_2.sqlite"]
+    assert changed.stragglers[0].rank == "2"
+    assert not fresh.stragglers
+
+    again = run(store)
+    assert judged(tmp_path) == []
+    assert fleet_json(again) == fleet_json(changed)
+
+    run(Store.beside(tmp_path, Policy(min_overlap=0.5), Selection()))
+    assert len(judged(tmp_path)) == 6
+
+
+def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    store = Store.beside(tmp_path, Policy(), Selection())
+    before = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
+    for number, kept in enumerate(sorted(store.folder.iterdir())):
+        kept.write_text(('{"rows": 3}', "", "[]", kept.read_text()[:99])[number % 4])
+
+    after = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
+
+    assert fleet_json(after) == fleet_json(before)
+
+
+# ---- Dask
+
+
+@needs_dask
+@forgives_dask
+def test_a_dask_cluster_gives_the_same_json(job: list[Path], answer: FleetReport) -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        engine: Engine = DaskCluster(address=cluster.scheduler_address)
+        again = judge_fleet(job, fleets.judge, engine)
+
+    assert fleet_json(again) == fleet_json(answer)
+
+
+@needs_dask
+@forgives_dask
+def test_a_dask_worker_killed_in_mid_run_is_survived(tmp_path: Path) -> None:
+    answer = judge_fleet(small(tmp_path), fleets.die_once_at_3, DaskCluster(local_workers=2))
+
+    assert (tmp_path / "died").exists()
+    assert len(answer.rows) == 6
+    assert not answer.lost
+
+
+@needs_dask
+@forgives_dask
+def test_an_address_without_a_scheduler_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlapcheck.ranks.dask_cluster.CONNECT_TIMEOUT_S", 1)
+
+    with pytest.raises(InputUnreadable, match="no scheduler answers there"):
+        judge_fleet(small(tmp_path), fleets.judge, DaskCluster(address="tcp://127.0.0.1:9"))

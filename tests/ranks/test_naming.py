@@ -1,0 +1,70 @@
+"""Ranks from the names that launchers and people give their reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.errors import PolicyInvalid
+from overlapcheck.ranks.naming import rank_pattern, ranks_in_names, world_size
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rank_{}.nsys-rep",
+        "rank{}.nsys-rep",
+        "Rank-{}.sqlite",
+        "overlapcheck-train-20261129-170041-rank{}.nsys-rep",
+        "report.r{}.sqlite",
+        "r{}_gpu2.nsys-rep",
+        "trace-{}-of-12.nsys-rep",
+        "job2_rank_{}_step3.nsys-rep",
+        "rank_{}/profile.nsys-rep",
+        "rank0_of_node/rank_{}.nsys-rep",
+    ],
+)
+def test_ranks_are_recognised(name: str) -> None:
+    paths = [Path("/data/run7") / name.format(rank) for rank in (0, 3, 11)]
+
+    assert ranks_in_names(paths) == ("0", "3", "11")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("a.sqlite", "b.sqlite"),
+        ("rank_0.sqlite", "rank_00.sqlite"),
+        ("rank_0.sqlite", "other.sqlite"),
+        ("node0_local_rank_1.sqlite", "node1_local_rank_1.sqlite"),
+        ("crank4.sqlite", "crank5.sqlite"),
+    ],
+)
+def test_names_that_do_not_tell_all_apart_tell_nothing(names: tuple[str, str]) -> None:
+    assert ranks_in_names([Path(name) for name in names]) is None
+
+
+def test_a_pattern_of_the_user_counts_alone() -> None:
+    paths = [Path("w7/rank_0.sqlite"), Path("w8/rank_0.sqlite")]
+
+    assert ranks_in_names(paths, rank_pattern(r"w(?P<rank>\d+)")) == ("7", "8")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        (r"w(\d+)", "no group named rank"),
+        (r"w(?P<rank>", "not a regular expression"),
+        (r"x(?P<rank>\d+)", "does not fit w7"),
+        (r"rank_(?P<rank>\d+)", "are both rank 0"),
+    ],
+)
+def test_a_pattern_that_cannot_work_is_refused(pattern: str, said: str) -> None:
+    with pytest.raises(PolicyInvalid, match=said):
+        ranks_in_names([Path("w7/rank_0.sqlite"), Path("w8/rank_0.sqlite")], rank_pattern(pattern))
+
+
+def test_names_may_say_how_many_there_are() -> None:
+    assert world_size([Path("t-0-of-8.sqlite"), Path("t-1-of-8.sqlite")]) == 8
+    assert world_size([Path("t-0-of-8.sqlite"), Path("rank_1.sqlite")]) is None
