@@ -207,6 +207,8 @@ class CaptureSummary:
     problems: tuple[str, ...]
     messages: tuple[str, ...]
     """Warnings of nsys itself."""
+    event_edges: str = "unknown"
+    """How waits between streams are known: "recorded" event rows, or "inferred" from times."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from overlapcheck.report import (
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
-from overlapcheck.trace import Trace
+from overlapcheck.trace import EventRecords, Trace, rows_or_none
 from overlapcheck.verdict import Verdict
 
 WORST_ROWS = 20
@@ -79,12 +79,18 @@ def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureS
         schema_version=info.schema_version,
         driver_version=info.driver_version,
         graph_granularity=info.graph_granularity.value,
+        event_edges=_event_edges(trace),
         environment=dict(sorted(info.environment.items())),
         problems=tuple(problem.what for problem in measured.problems),
         messages=tuple(
             dict.fromkeys(" ".join(message.text.split()) for message in info.diagnostics)
         ),
     )
+
+
+def _event_edges(trace: Trace) -> str:
+    records = rows_or_none(trace.event_records, EventRecords)
+    return "recorded" if (records.event_sync_id > 0).any() else "inferred"
 
 
 def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
