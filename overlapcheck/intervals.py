@@ -12,7 +12,7 @@ counted twice however many operations run at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,6 +84,19 @@ class Intervals:
         """One piece, or none where end <= start."""
         return cls.of([start_ns], [end_ns])
 
+    @classmethod
+    def once_and_twice(cls, parts: Sequence[Intervals]) -> tuple[Intervals, Intervals]:
+        """The time in any of several sets, and the time in two or more of them."""
+        start = np.concatenate([_NONE, *(part.start_ns for part in parts)])
+        end = np.concatenate([_NONE, *(part.end_ns for part in parts)])
+        times = np.concatenate((start, end))
+        step = np.repeat((1, -1), start.size)
+        order = np.lexsort((step, times))
+        depth = np.cumsum(step[order])
+        opens = order[(depth == 2) & (step[order] == 1)]
+        closes = order[(depth == 1) & (step[order] == -1)]
+        return cls.of(start, end), cls.of(times[opens], times[closes])
+
     def __len__(self) -> int:
         return int(self.start_ns.size)
 
@@ -118,6 +131,8 @@ class Intervals:
 
     def __or__(self, other: Intervals) -> Intervals:
         """Time in either."""
+        if not self or not other:
+            return self or other
         return Intervals.of(
             np.concatenate((self.start_ns, other.start_ns)),
             np.concatenate((self.end_ns, other.end_ns)),
@@ -148,10 +163,11 @@ class Intervals:
     def complement(self, start_ns: int, end_ns: int) -> Intervals:
         """The time of [start_ns, end_ns) that no piece covers: the gaps, edges included."""
         inside = self.clip(start_ns, end_ns)
-        return Intervals.of(
-            np.concatenate(([start_ns], inside.end_ns)),
-            np.concatenate((inside.start_ns, [end_ns])),
-        )
+        start = np.concatenate(([start_ns], inside.end_ns))
+        end = np.concatenate((inside.start_ns, [end_ns]))
+        # Pieces never touch, so only the first and the last gap can be empty.
+        some = slice(int(end[0] <= start[0]), start.size - int(end[-1] <= start[-1]))
+        return Intervals(_frozen(start[some]), _frozen(end[some]))
 
     def clip(self, start_ns: int, end_ns: int) -> Intervals:
         """The part inside [start_ns, end_ns)."""
@@ -185,12 +201,16 @@ class Intervals:
             shape (k,), ns. `covered_before(b) - covered_before(a)` is the overlap with [a, b).
         """
         at = np.asarray(at_ns, dtype=np.int64)
+        return self._covered(at, np.concatenate(([0], np.cumsum(self.length_ns))))
+
+    def _covered(self, at: Ns, whole: Ns) -> Ns:
+        """See `covered_before`; `whole` is the time that the pieces before each one cover."""
         if not self:
             return np.zeros(at.shape, dtype=np.int64)
-        whole = np.concatenate(([0], np.cumsum(self.length_ns)))
         index = np.searchsorted(self.start_ns, at, side="right")
         before = np.maximum(index - 1, 0)
-        partial = np.minimum(at - self.start_ns[before], self.length_ns[before])
+        start = self.start_ns[before]
+        partial = np.minimum(at, self.end_ns[before]) - start
         result: Ns = np.where(index > 0, whole[before] + partial, 0)
         return result
 
@@ -204,5 +224,7 @@ class Intervals:
         Returns:
             shape (k,), ns, between 0 and the interval's length.
         """
-        covered: Ns = np.maximum(self.covered_before(end_ns) - self.covered_before(start_ns), 0)
+        start, end = np.asarray(start_ns, dtype=np.int64), np.asarray(end_ns, dtype=np.int64)
+        whole = np.concatenate(([0], np.cumsum(self.length_ns)))
+        covered: Ns = np.maximum(self._covered(end, whole) - self._covered(start, whole), 0)
         return covered

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from overlapcheck.collectives import Collectives
 from overlapcheck.columns import Bools, Columns, Ints
 from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger
-from overlapcheck.trace import DeviceKey, Strings
+from overlapcheck.rendezvous import Meeting
+from overlapcheck.trace import DeviceKey, Ranges, Strings
 
 
 class Direction(StrEnum):
@@ -246,6 +248,7 @@ class DeviceMeasurements:
     steps: StepTimes
     ledger: IdleLedger
     contention: Contention
+    collectives: Collectives = field(default_factory=Collectives.none)
 
     @property
     def idle(self) -> Intervals:
@@ -347,3 +350,9 @@ class Measurements:
     framework: Framework
     environment: Mapping[str, str]
     """CUDA_* and NCCL_* variables of the program, where recorded."""
+    meetings: tuple[Meeting, ...] = ()
+    """Collectives in which devices of this report met; members are positions in `devices`."""
+    utc_start_ns: int | None = None
+    """UTC of the trace's time 0."""
+    ranges: Ranges = field(default_factory=Ranges.none)
+    """Closed NVTX ranges of all processes; what a policy allows may lie in one."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
+from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.ingest import read as ingest
 from overlapcheck.ingest.identify import InputKind, identify
@@ -86,5 +87,7 @@ def analyze(
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     found = tuple(located(finding, Path.cwd()) for finding in found)
-    verdict = judge(measured, policy or Policy(), found)
+    policy = policy or Policy()
+    found = mark_allowed(found, measured, policy)
+    verdict = judge(measured, policy, found)
     return build_report(Path(path), trace, measured, verdict, found)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask
+from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask, distinct, numbered
 
 
 class CopyKind(IntEnum):
@@ -360,9 +360,9 @@ class Strings:
 
     def matching(self, ids: Ints, predicate: Callable[[str], bool]) -> Mask:
         """Rows whose text fulfils the predicate, which is asked once per distinct id."""
-        distinct = np.unique(ids)
-        chosen = [i for i in distinct.tolist() if predicate(self.text(i))]
-        return np.isin(ids, np.array(chosen, dtype=np.int64))
+        found, position = numbered(ids)
+        chosen = np.array([predicate(self.text(i)) for i in found.tolist()], dtype=np.bool_)
+        return chosen[position] if chosen.any() else np.zeros(ids.shape, dtype=np.bool_)
 
 
 Table = TypeVar("Table", bound=Columns)
@@ -420,6 +420,6 @@ def pids_of(tables: Iterable[Columns | Missing]) -> list[int]:
     found: set[int] = set()
     for table in tables:
         if not isinstance(table, Missing):
-            found.update(np.unique(getattr(table, "pid")).tolist())  # noqa: B009
+            found.update(distinct(getattr(table, "pid")).tolist())  # noqa: B009
     found.discard(ABSENT)
     return sorted(found)

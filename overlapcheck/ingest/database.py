@@ -1,7 +1,9 @@
 """A read-only SQLite export: what tables and columns it has, and queries that return Arrow.
 
-Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it fetches columns without
-making Python objects per row. `immutable=1` keeps SQLite from writing a journal beside the file.
+The large tables of whole numbers are decoded from the file's pages (`pages`); SQLite reads the
+rest. Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it fetches columns
+without making Python objects per row. Its low level, because its DB-API imports pandas.
+`immutable=1` keeps SQLite from writing a journal beside the file.
 """
 
 from __future__ import annotations
@@ -11,16 +13,20 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
+from overlapcheck.ingest.pages import integer_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
-    from adbc_driver_sqlite.dbapi import Connection
+    from adbc_driver_manager import AdbcConnection
+
+    from overlapcheck.columns import Ints
 
 _HEADER_BYTES = 100
 _EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
@@ -35,10 +41,13 @@ class Database:
         columns: column names of each table, tables without rows included.
     """
 
-    def __init__(self, path: Path, connection: Connection, columns: Mapping[str, frozenset[str]]):
+    def __init__(
+        self, path: Path, connection: AdbcConnection, columns: Mapping[str, frozenset[str]]
+    ):
         self.path = path
         self.columns = columns
         self._connection = connection
+        self._one_at_a_time = Lock()
 
     def resolve(self, table: str) -> str | None:
         """The table's name in this file (exporters may append _V2, _V3 ...), or None."""
@@ -52,6 +61,15 @@ class Database:
         name = self.resolve(table)
         return name is not None and self.columns[name].issuperset(columns)
 
+    def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+        """Columns of a table as int64, or None where only `query` can read them.
+
+        Args:
+            table: its name in this file.
+            columns: what NULL becomes, by column.
+        """
+        return integer_columns(self.path, table, columns)
+
     def query(self, sql: str) -> pa.Table:
         """All rows of a SELECT as an Arrow table.
 
@@ -61,13 +79,15 @@ class Database:
         Raises:
             ReportDamaged: the file is truncated or corrupt.
         """
-        from adbc_driver_manager import Error
+        import pyarrow
+        from adbc_driver_manager import AdbcStatement, Error
 
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(sql)
-                return cursor.fetch_arrow_table()
-        except Error as error:
+            with self._one_at_a_time, AdbcStatement(self._connection) as statement:
+                statement.set_sql_query(sql)
+                stream, _ = statement.execute_query()
+                return pyarrow.RecordBatchReader.from_stream(stream).read_all()
+        except (Error, OSError, pyarrow.ArrowException) as error:
             raise damaged(self.path, str(error).rsplit("\n", 1)[0]) from error
 
 
@@ -78,7 +98,8 @@ def open_database(path: Path) -> Iterator[Database]:
     Raises:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
     """
-    from adbc_driver_sqlite import dbapi
+    import adbc_driver_sqlite
+    from adbc_driver_manager import AdbcConnection
 
     _check_complete(path)
     columns = _probe(path)
@@ -88,7 +109,10 @@ def open_database(path: Path) -> Iterator[Database]:
             f"{path}: a SQLite file, but no Nsight Systems export ({found})",
             "give the .nsys-rep report or its export: nsys export --type=sqlite REPORT.nsys-rep",
         )
-    with closing(dbapi.connect(_uri(path))) as connection:
+    with (
+        adbc_driver_sqlite.connect(_uri(path)) as database,
+        AdbcConnection(database) as connection,
+    ):
         yield Database(path, connection, columns)
 
 

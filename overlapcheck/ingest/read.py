@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Ints, constant, distinct
 from overlapcheck.ingest.database import Database, damaged, open_database
 from overlapcheck.ingest.schemas import backtraces, device_work, host_calls, metadata, nvtx, target
-from overlapcheck.ingest.schemas._select import ANY_PROCESS, NotWholeNumbers, integers, text, texts
+from overlapcheck.ingest.schemas._select import (
+    ANY_PROCESS,
+    NotWholeNumbers,
+    decoded,
+    integers,
+    text,
+)
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:
@@ -38,11 +45,14 @@ def read_trace(path: Path) -> Trace:
 
 
 def _read(db: Database) -> Trace:
-    kernels = device_work.read_kernels(db)
+    # The two large tables side by side: numpy lets go of the interpreter while it decodes.
+    with ThreadPoolExecutor(1) as beside:
+        reading_calls = beside.submit(host_calls.read_api_calls, db)
+        kernels = device_work.read_kernels(db)
+        api_calls = reading_calls.result()
     copies = device_work.read_copies(db)
     memsets = device_work.read_memsets(db)
-    api_calls = host_calls.read_api_calls(db)
-    os_calls = host_calls.read_os_calls(db)
+    os_calls = host_calls.read_os_calls(db, api_calls)
     overheads = host_calls.read_overheads(db)
     ranges, inline_texts = nvtx.read_ranges(db, _first_free_id(db))
     kernels = _of_sole_process(kernels, api_calls)
@@ -87,10 +97,10 @@ def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table
     """Give device rows without a process to the only process that called CUDA, if there is one."""
     if isinstance(table, Missing) or isinstance(calls, Missing) or (table.pid != ANY_PROCESS).any():
         return table
-    callers = np.unique(calls.pid)
+    callers = distinct(calls.pid)
     if callers.size != 1:
         return table
-    return replace(table, pid=np.full(len(table), callers[0], dtype=np.int64))
+    return replace(table, pid=constant(int(callers[0]), len(table)))
 
 
 def _first_free_id(db: Database) -> int:
@@ -101,7 +111,7 @@ def _first_free_id(db: Database) -> int:
 
 def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
     """Texts of the ids that rows refer to; an export holds many more."""
-    wanted = np.unique(np.concatenate([np.unique(ids) for ids in used]))
+    wanted = distinct(np.concatenate([distinct(ids) for ids in used]))
     wanted = wanted[wanted != ABSENT]
     if not db.has("StringIds", "id", "value") or wanted.size == 0:
         return {}
@@ -111,8 +121,8 @@ def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
     )
     ids = integers(rows, "id")
     kept = np.isin(ids, wanted)
-    values = texts(rows.filter(kept), "value")
-    return dict(zip(ids[kept].tolist(), values, strict=True))
+    column = rows.column("value")
+    return {int(ids[row]): decoded(column[row].as_py()) for row in np.flatnonzero(kept).tolist()}
 
 
 def _with_plain_names(calls: ApiCalls, names: dict[int, str]) -> tuple[ApiCalls, dict[int, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.columns import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import BlockingCalls, Window
 from overlapcheck.trace import ApiCalls
@@ -36,13 +37,12 @@ def blocking_calls(calls: ApiCalls, idle: Intervals, window: Window) -> Blocking
     mine = calls.rows(long)
     rows = []
     if len(mine):
-        keys = np.stack((mine.tid, mine.name_id), axis=1)
-        groups, group = np.unique(keys, axis=0, return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        bounds = np.searchsorted(group[order], np.arange(len(groups) + 1))
-        for number, (tid, name_id) in enumerate(groups.tolist()):
+        first, group = groups(mine.tid, mine.name_id)
+        order, bounds = by_group(group, first.size)
+        for number, row in enumerate(first.tolist()):
             part = mine.rows(order[bounds[number] : bounds[number + 1]])
-            rows.append((tid, name_id, *_costs(part, idle, window)))
+            key = (int(mine.tid[row]), int(mine.name_id[row]))
+            rows.append((*key, *_costs(part, idle, window)))
     rows.sort(key=lambda row: (-row[4], -row[3], row[0], row[1]))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 7).T
     return BlockingCalls(*columns)

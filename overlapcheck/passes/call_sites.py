@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Ints, constant, groups
 from overlapcheck.finding import SourceLine
 from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
 
@@ -35,13 +35,16 @@ def call_sites(calls: ApiCalls, trace: Trace) -> Ints:
     """Site of each call of a process, shape (n,); ABSENT where no stack was taken."""
     marks = trace.backtraces
     stack = calls.callchain_id if isinstance(marks, Missing) else _stack_of_calls(calls, marks)
+    if stack.size == 0 or (stack.strides == (0,) and stack[0] == ABSENT):
+        return constant(ABSENT, stack.size)
     known = np.isin(stack, np.array(sorted(known_sites(trace)), dtype=np.int64))
     return np.where(known, stack, ABSENT)
 
 
 def _stack_of_calls(calls: ApiCalls, marks: Backtraces) -> Ints:
     stack = np.full(len(calls), ABSENT, dtype=np.int64)
-    for pid, tid in np.unique(np.stack((calls.pid, calls.tid), axis=1), axis=0).tolist():
+    for row in groups(calls.pid, calls.tid)[0].tolist():
+        pid, tid = int(calls.pid[row]), int(calls.tid[row])
         own = marks.rows((marks.pid == pid) & (marks.tid == tid))
         if len(own) == 0:
             continue

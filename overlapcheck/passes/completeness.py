@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind, api_kind
-from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, numbered
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import CaptureFault, CaptureProblem
-from overlapcheck.passes.process import NO_CALL, CallIndex, ProcessTables
+from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.trace import CaptureInfo, GraphGranularity, Strings, Trace
@@ -42,7 +42,7 @@ def capture_problems(
     """Everything that makes one process's recording incomplete; empty when it is complete."""
     if len(process.kernels) == 0:
         return [_no_kernels(trace, process)]
-    kinds = _call_kinds(process, trace.strings)
+    kinds = process.call_kind
     has_row = _has_device_row(process)
     found = [
         _launches_without_rows(process, kinds, has_row),
@@ -55,19 +55,16 @@ def capture_problems(
     return [problem for problem in found if problem is not None]
 
 
-def _call_kinds(process: ProcessTables, strings: Strings) -> Ints:
-    distinct, inverse = np.unique(process.calls.name_id, return_inverse=True)
-    kinds = np.array([api_kind(strings.text(i)) for i in distinct.tolist()], dtype=np.int64)
-    return kinds[inverse] if kinds.size else np.empty(0, dtype=np.int64)
-
-
 def _has_device_row(process: ProcessTables) -> Mask:
     rows = (process.kernels, process.copies, process.memsets)
-    ids = np.concatenate([table.correlation_id for table in rows])
-    return np.isin(process.calls.correlation_id, ids)
+    ids = np.sort(np.concatenate([table.correlation_id for table in rows]))
+    wanted = process.calls.correlation_id
+    at = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
+    mask: Mask = ids[at] == wanted
+    return mask
 
 
-def _capturing(process: ProcessTables, kinds: Ints) -> Mask:
+def _capturing(process: ProcessTables, kinds: Codes) -> Mask:
     """Calls made while a graph is being recorded: they submit nothing.
 
     Whatever the thread: a framework's backward pass is recorded from a thread of its own.
@@ -75,27 +72,32 @@ def _capturing(process: ProcessTables, kinds: Ints) -> Mask:
     calls = process.calls
     marks = np.flatnonzero(kinds == ApiKind.CAPTURE)
     captures = Intervals.empty()
-    for tid in np.unique(calls.tid[marks]).tolist():
+    for tid in distinct(calls.tid[marks]).tolist():
         rows = marks[calls.tid[marks] == tid]
         pairs = zip(calls.start_ns[rows[::2]], calls.end_ns[rows[1::2]], strict=False)
         captures |= Intervals.pairs((int(a), int(b)) for a, b in pairs)
+    if not captures:
+        return np.zeros(len(calls), dtype=bool)
     return captures.overlap_with(calls.start_ns, calls.end_ns) > 0
 
 
-def _submitted(process: ProcessTables, kinds: Ints) -> Index:
+def _submitted(process: ProcessTables, kinds: Codes) -> Index:
     submits = np.isin(kinds, np.array(sorted(SUBMITS_WORK)))
     return np.flatnonzero(submits & process.calls.succeeded & ~_capturing(process, kinds))
 
 
-def _interior(thread: Index, present: Mask) -> Mask:
+def _interior(thread: Ints, present: Mask) -> Mask:
     """Rows (in time order) that have a later present row of the same thread."""
-    last = {int(t): i for i, t in enumerate(thread.tolist()) if present[i]}
-    return np.array([i < last.get(int(t), -1) for i, t in enumerate(thread.tolist())], dtype=bool)
+    found, number = numbered(thread)
+    last = np.full(found.size, -1, dtype=np.intp)
+    last[number[present]] = np.flatnonzero(present)
+    mask: Mask = np.arange(thread.size) < last[number]
+    return mask
 
 
 def _launches_without_rows(
     process: ProcessTables,
-    kinds: Ints,
+    kinds: Codes,
     has_row: Mask,
 ) -> CaptureProblem | None:
     rows = _submitted(process, kinds)
@@ -127,7 +129,7 @@ def _tail_may_be_cut(cut_off: Mask, launches: Mask, tid: Ints) -> bool:
     came after the window: neither takes anything from it.
     """
     count = int(cut_off.sum())
-    in_flight = IN_FLIGHT * int(np.unique(tid).size)
+    in_flight = IN_FLIGHT * int(distinct(tid).size)
     return count <= max(in_flight, MAX_CUT_SHARE * int(launches.sum()))
 
 
@@ -138,7 +140,7 @@ def _ends(process: ProcessTables) -> list[int]:
 
 def _graphs_without_rows(
     process: ProcessTables,
-    kinds: Ints,
+    kinds: Codes,
     has_row: Mask,
     info: CaptureInfo,
 ) -> CaptureProblem | None:
@@ -169,7 +171,7 @@ def _rows_without_launches(process: ProcessTables) -> CaptureProblem | None:
             f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them",
             "record CUDA calls too: --trace=cuda (and export the whole report, not --tables)",
         )
-    orphan = CallIndex(process.calls).rows(kernels.correlation_id) == NO_CALL
+    orphan = process.kernel_call == NO_CALL
     matched_starts = kernels.start_ns[~orphan]
     if matched_starts.size == 0:
         lost = int(orphan.sum())
@@ -192,10 +194,10 @@ def _steps_without_work(
     ranges = step_ranges(process.ranges, strings, pattern)
     if ranges is None:
         return None
-    rows = CallIndex(process.calls).rows(process.kernels.correlation_id)
+    rows = process.kernel_call
     launched = process.calls.start_ns[rows[rows != NO_CALL]]
     step = ranges.of_launches(launched)
-    busy = int(np.unique(step[step >= 0]).size)
+    busy = int(distinct(step[step >= 0]).size)
     # An idle step now and then (evaluation, checkpoint) is the program's own.
     if busy * 2 >= len(ranges):
         return None
@@ -235,7 +237,7 @@ def _messages(info: CaptureInfo, pid: int) -> list[CaptureProblem]:
 
 
 def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
-    kinds = _call_kinds(process, trace.strings)
+    kinds = process.call_kind
     launches = int(np.isin(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
     recorded = _recorded(process)
     if launches:
@@ -271,10 +273,16 @@ def _recorded(process: ProcessTables) -> str:
 
 def nothing_recorded(trace: Trace) -> CaptureProblem:
     """The problem of a report in which no process left any row of interest."""
-    asked = ", ".join(sorted(trace.info.traced)) or "unknown"
+    asked = trace.info.traced
+    command = "overlapcheck run PROGRAM"
+    if "Cuda" in asked:
+        how = f"record one that uses the GPU: {command}; workers made by fork are not traced"
+    else:
+        how = f"{command}, or nsys profile --trace=cuda,nvtx,osrt PROGRAM"
     return CaptureProblem(
         CaptureFault.NO_KERNELS,
         ABSENT,
-        f"the report holds no kernels, CUDA calls or NVTX ranges (asked for: {asked})",
-        "overlapcheck run PROGRAM, or nsys profile --trace=cuda,nvtx,osrt PROGRAM",
+        "no kernel, CUDA call or NVTX range was recorded"
+        f" (asked for: {', '.join(sorted(asked)) or 'unknown'})",
+        how,
     )

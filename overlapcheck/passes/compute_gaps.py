@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask
+from overlapcheck.columns import ABSENT, Ints, Mask, constant, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline, Window
-from overlapcheck.trace import Kernels
+from overlapcheck.passes.streams import by_stream, part_of
+from overlapcheck.trace import Kernels, StreamKey
 
 
 def compute_gaps(
@@ -32,37 +35,64 @@ def compute_gaps(
         copy_busy: union of the device's copies.
         window: what the gaps lie in.
     """
-    compute = kernels.rows(~communication)
+    compute = kernels.rows(~communication) if communication.any() else kernels
     parts = [_gaps(compute, idle, ABSENT, ABSENT, copy_busy)]
-    for stream in streams:
+    rows = by_stream(compute)
+    for stream in sorted(streams, key=lambda stream: stream.stream_id):
         if stream.role is StreamRole.COMPUTE and len(stream.compute) > 1:
-            own = (compute.context_id == stream.context_id) & (
-                compute.stream_id == stream.stream_id
-            )
             first, last = int(stream.compute.start_ns[0]), int(stream.compute.end_ns[-1])
             between = stream.compute.complement(first, last)
+            key = StreamKey(stream.context_id, stream.stream_id)
+            own = part_of(compute, rows[key])
+            same = _same_gaps(parts[0], between) if own is compute else None
             parts.append(
-                _gaps(compute.rows(own), between, stream.context_id, stream.stream_id, copy_busy)
+                _gaps(own, between, *key, copy_busy)
+                if same is None
+                else replace(
+                    same,
+                    context_id=constant(key.context_id, len(same)),
+                    stream_id=constant(key.stream_id, len(same)),
+                )
             )
-    merged = ComputeGaps(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ComputeGaps.__dataclass_fields__
-        )
-    )
-    length = merged.end_ns - merged.start_ns
-    return merged.rows(np.lexsort((merged.start_ns, merged.stream_id, -length)))
+    return _longest_first(parts)
+
+
+def _same_gaps(gaps: ComputeGaps, wanted: Intervals) -> ComputeGaps | None:
+    """The rows of exactly these gaps: the only stream's are the device's without the edges."""
+    first = int(np.searchsorted(gaps.start_ns, wanted.start_ns[0])) if wanted else 0
+    rows = gaps.rows(slice(first, first + len(wanted)))
+    return rows if Intervals(rows.start_ns, rows.end_ns) == wanted else None
+
+
+def _longest_first(parts: list[ComputeGaps]) -> ComputeGaps:
+    """All rows; of equally long ones those of the device, then by stream and start."""
+
+    def joined(name: str) -> Ints:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    # Parts come by stream, and their rows by start; only two contexts can number streams alike.
+    order = ordered(joined("stream_id"), joined("start_ns"))
+    length = joined("end_ns") - joined("start_ns")
+    order = order[ordered(-length[order])]
+    part = np.repeat(np.arange(len(parts)), [len(one) for one in parts])[order]
+    columns = {
+        name: np.array([int(getattr(one, name)[0]) if len(one) else ABSENT for one in parts])[part]
+        for name in ("context_id", "stream_id")
+    }
+    for name in ComputeGaps.__dataclass_fields__.keys() - columns.keys():
+        columns[name] = joined(name)[order]
+    return ComputeGaps(**columns)
 
 
 def _gaps(
     kernels: Kernels, gaps: Intervals, context_id: int, stream_id: int, copy_busy: Intervals
 ) -> ComputeGaps:
-    by_end = np.argsort(kernels.end_ns, kind="stable")
+    by_end = ordered(kernels.end_ns)
     return ComputeGaps(
         start_ns=gaps.start_ns,
         end_ns=gaps.end_ns,
-        context_id=np.full(len(gaps), context_id, dtype=np.int64),
-        stream_id=np.full(len(gaps), stream_id, dtype=np.int64),
+        context_id=constant(context_id, len(gaps)),
+        stream_id=constant(stream_id, len(gaps)),
         before_name_id=_name_at(kernels.end_ns[by_end], kernels.name_id[by_end], gaps.start_ns),
         after_name_id=_name_at(kernels.start_ns, kernels.name_id, gaps.end_ns),
         copy_ns=copy_busy.overlap_with(gaps.start_ns, gaps.end_ns),

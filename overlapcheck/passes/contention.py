@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import Ints, Mask, by_group, chosen, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Contention, Window
 from overlapcheck.trace import Kernels
@@ -47,24 +47,31 @@ def contention(
         & (kernels.end_ns <= window.end_ns)
         & (kernels.end_ns > kernels.start_ns)
     )
-    mine = kernels.rows(inside)
-    if len(mine) < 2 * MIN_SAMPLES:
+    mine = np.flatnonzero(inside)
+    if mine.size < 2 * MIN_SAMPLES:
         return Contention.none()
-    length = mine.end_ns - mine.start_ns
-    under_copy = copies.overlap_with(mine.start_ns, mine.end_ns) / length
-    under_collective = collectives.overlap_with(mine.start_ns, mine.end_ns) / length
-    covered = np.maximum(under_copy, under_collective)
+    start, end = chosen(kernels.start_ns, mine), chosen(kernels.end_ns, mine)
+    length = end - start
+    under_collective = collectives.overlap_with(start, end) / length
+    covered = np.maximum(copies.overlap_with(start, end) / length, under_collective)
+    if not (covered >= SHARED_FROM).any():
+        return Contention.none()
     # Nodes of a graph that share name and grid still do different work.
-    keys = np.stack((mine.name_id, mine.grid_count, mine.block_count, mine.graph_node_id), axis=1)
-    groups, group = np.unique(keys, axis=0, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(len(groups) + 1))
+    keys = (kernels.name_id, kernels.grid_count, kernels.block_count, kernels.graph_node_id)
+    first, group = groups(*(chosen(key, mine) for key in keys))
+    alone = np.bincount(group[covered <= ALONE_UP_TO], minlength=first.size)
+    shared = np.bincount(group[covered >= SHARED_FROM], minlength=first.size)
+    enough = np.flatnonzero((alone >= MIN_SAMPLES) & (shared >= MIN_SAMPLES))
+    if enough.size == 0:
+        return Contention.none()
+    order, bounds = by_group(group, first.size)
     rows = []
-    for number, (name_id, grid, *_) in enumerate(groups.tolist()):
+    for number in enough.tolist():
         part = order[bounds[number] : bounds[number + 1]]
         found = _compare(length[part], covered[part], under_collective[part])
         if found is not None:
-            rows.append((name_id, grid, *found))
+            row = mine[first[number]]
+            rows.append((int(kernels.name_id[row]), int(kernels.grid_count[row]), *found))
     rows.sort(key=lambda row: (-row[6], row[0], row[1]))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 8).T
     names = list(Contention.__dataclass_fields__)[:-1]
@@ -76,8 +83,6 @@ def _compare(
     length: Ints, covered: np.ndarray, under_collective: np.ndarray
 ) -> tuple[int, int, int, int, int, int] | None:
     alone, shared = covered <= ALONE_UP_TO, covered >= SHARED_FROM
-    if alone.sum() < MIN_SAMPLES or shared.sum() < MIN_SAMPLES:
-        return None
     alone_ns, shared_ns = float(np.median(length[alone])), float(np.median(length[shared]))
     if not MIN_RATIO * alone_ns <= shared_ns <= MAX_RATIO * alone_ns:
         return None

@@ -13,13 +13,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, Mask
+from overlapcheck.api_kinds import ApiKind
+from overlapcheck.columns import (
+    ABSENT,
+    Bools,
+    Columns,
+    Index,
+    Ints,
+    Mask,
+    compact,
+    distinct,
+    groups,
+    ordered,
+)
 from overlapcheck.ledger import Relation, Work
 from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, CallIndex, ProcessTables
+from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, ProcessTables
 from overlapcheck.passes.streams import null_streams
-from overlapcheck.trace import StreamKind, Strings
+from overlapcheck.trace import StreamKind
 
 NO_OPERATION = -1
 # Device timestamps of neighbours may cross by this much.
@@ -50,22 +61,21 @@ class _Edges:
     before: Index
 
 
-def dependencies(process: ProcessTables, ops: Operations, strings: Strings) -> Dependencies:
+def dependencies(process: ProcessTables, ops: Operations) -> Dependencies:
     """The binding predecessor of every operation of a device.
 
     Args:
         process: the process's tables, for waits, records and stream kinds.
         ops: the device's operations.
-        strings: names of calls.
     """
     found = _Best(ops)
     found.offer(_stream_order(ops), Relation.STREAM)
-    exact, unresolved = _event_waits(process, ops, strings)
+    exact, unresolved = _event_waits(process, ops)
     found.offer(exact, Relation.EVENT)
     found.offer(_null_stream_barriers(process, ops), Relation.NULL_STREAM)
     found.offer(_adjacent(ops, unresolved), Relation.EVENT, inferred=True)
     found.offer(_same_engine(ops), Relation.ENGINE)
-    return Dependencies(found.predecessor, found.relation, found.inferred)
+    return Dependencies(found.predecessor, found.relation, compact(found.inferred))
 
 
 class _Best:
@@ -85,7 +95,7 @@ class _Best:
         possible &= before < after  # rows are sorted by start: no chain can run in a circle
         after, before = after[possible], before[possible]
         # The last end per operation: sorted ascending, later assignments win.
-        order = np.argsort(ops.end_ns[before], kind="stable")
+        order = ordered(ops.end_ns[before])
         after, before = after[order], before[order]
         better = ops.end_ns[before] > self._end[after]
         after, before = after[better], before[better]
@@ -105,7 +115,7 @@ def _stream_order(ops: Operations) -> _Edges:
     """In each stream, the operation that ended last before each one started."""
     origin = int(ops.start_ns.min()) if len(ops) else 0
     keys = _keyed(ops.stream, ops.end_ns, origin)
-    by_end = np.argsort(keys, kind="stable")
+    by_end = ordered(keys)
     wanted = _keyed(ops.stream, ops.start_ns, origin)
     at = np.searchsorted(keys[by_end], wanted, side="right") - 1
     before = by_end[np.maximum(at, 0)]
@@ -121,11 +131,11 @@ def _stream_order(ops: Operations) -> _Edges:
 def _launched_first(ops: Operations, stream: Ints, time_ns: Ints, *, after: bool) -> Index:
     """First operation launched into a stream at or after a time, or last one before it."""
     known = np.flatnonzero(ops.launch_start_ns != ABSENT_TIME)
-    if known.size == 0:
+    if known.size == 0 or stream.size == 0:
         return np.full(stream.shape, NO_OPERATION, dtype=np.intp)
     origin = int(ops.launch_start_ns[known].min())
     keys = _keyed(ops.stream[known], ops.launch_start_ns[known], origin)
-    order = np.argsort(keys, kind="stable")
+    order = ordered(keys)
     at = np.searchsorted(keys[order], _keyed(stream, time_ns, origin), side="left")
     at = at if after else at - 1
     inside = (at >= 0) & (at < known.size)
@@ -135,20 +145,18 @@ def _launched_first(ops: Operations, stream: Ints, time_ns: Ints, *, after: bool
 
 def _dense_stream(ops: Operations) -> dict[tuple[int, int], int]:
     """Dense stream number of each (context, stream) id pair of the device."""
-    _, rows = np.unique(ops.stream, return_index=True)
+    rows, _ = groups(ops.stream)
     keys = zip(ops.context_id[rows].tolist(), ops.stream_id[rows].tolist(), strict=True)
     return dict(zip(keys, ops.stream[rows].tolist(), strict=True))
 
 
-def _event_waits(
-    process: ProcessTables, ops: Operations, strings: Strings
-) -> tuple[_Edges, _Edges]:
+def _event_waits(process: ProcessTables, ops: Operations) -> tuple[_Edges, _Edges]:
     """Edges through cudaStreamWaitEvent.
 
     Returns:
         Edges whose record is known, and (waiting operation, wait call) pairs whose record is not.
     """
-    wait_call, sync = _wait_calls(process, strings)
+    wait_call, sync = _wait_calls(process)
     numbers = _dense_stream(ops)
     waiting, event = _waiting_streams(process, ops, numbers, wait_call, sync)
     after = _launched_first(ops, waiting, process.calls.start_ns[wait_call], after=True)
@@ -161,14 +169,13 @@ def _event_waits(
     return _Edges(after[known], before[known]), _Edges(after[open_], wait_call[open_])
 
 
-def _wait_calls(process: ProcessTables, strings: Strings) -> tuple[Index, Index]:
+def _wait_calls(process: ProcessTables) -> tuple[Index, Index]:
     """Rows of the wait-event calls, and of the synchronisation row of each; -1 for none.
 
     Rows are matched by correlation id, else by their identical start.
     """
     calls, syncs = process.calls, process.syncs
-    is_wait = strings.matching(calls.name_id, lambda n: api_kind(n) == ApiKind.WAIT_EVENT)
-    rows = np.flatnonzero(is_wait)
+    rows = np.flatnonzero(process.call_kind == ApiKind.WAIT_EVENT)
     sync = np.full(rows.shape, -1, dtype=np.intp)
     if rows.size == 0 or len(syncs) == 0:
         return rows, sync
@@ -176,7 +183,7 @@ def _wait_calls(process: ProcessTables, strings: Strings) -> tuple[Index, Index]
         (syncs.start_ns, calls.start_ns[rows]),
         (syncs.correlation_id, calls.correlation_id[rows]),
     ):
-        order = np.argsort(key, kind="stable")
+        order = ordered(key)
         at = np.minimum(np.searchsorted(key[order], wanted), key.size - 1)
         hit = (key[order][at] == wanted) & (wanted != ABSENT)
         sync[hit] = order[at[hit]]
@@ -198,9 +205,11 @@ def _waiting_streams(
     rows = sync[known]
     stream[known] = _numbers(numbers, syncs.context_id[rows], syncs.stream_id[rows])
     event[known] = syncs.event_sync_id[rows]
+    if known.all():
+        return stream, event
     launched = np.flatnonzero(ops.launch_start_ns != ABSENT_TIME)
-    launched = launched[np.argsort(ops.launch_start_ns[launched], kind="stable")]
-    for tid in np.unique(calls.tid[wait_call[~known]]).tolist():
+    launched = launched[ordered(ops.launch_start_ns[launched])]
+    for tid in distinct(calls.tid[wait_call[~known]]).tolist():
         own = launched[ops.tid[launched] == tid]
         mine = np.flatnonzero(~known & (calls.tid[wait_call] == tid))
         at = np.searchsorted(ops.launch_start_ns[own], calls.start_ns[wait_call[mine]])
@@ -210,8 +219,9 @@ def _waiting_streams(
 
 
 def _numbers(numbers: dict[tuple[int, int], int], context: Ints, stream: Ints) -> Ints:
-    pairs = zip(context.tolist(), stream.tolist(), strict=True)
-    return np.array([numbers.get(pair, ABSENT) for pair in pairs], dtype=np.int64)
+    first, group = groups(context, stream)
+    pairs = zip(context[first].tolist(), stream[first].tolist(), strict=True)
+    return np.array([numbers.get(pair, ABSENT) for pair in pairs], dtype=np.int64)[group]
 
 
 def _recorded_operation(
@@ -224,11 +234,11 @@ def _recorded_operation(
     records = process.event_records.rows(process.event_records.event_sync_id > 0)
     if len(records) == 0:
         return np.full(event_sync_id.shape, NO_OPERATION, dtype=np.intp)
-    order = np.argsort(records.event_sync_id, kind="stable")
+    order = ordered(records.event_sync_id)
     ids = records.event_sync_id[order]
     at = np.minimum(np.searchsorted(ids, event_sync_id), ids.size - 1)
     record = order[at]
-    call = CallIndex(process.calls).rows(records.correlation_id)[record]
+    call = process.launches.rows(records.correlation_id[record])
     stream = _numbers(numbers, records.context_id[record], records.stream_id[record])
     known = (ids[at] == event_sync_id) & (call != NO_CALL) & (stream != ABSENT)
     time_ns = process.calls.start_ns[np.maximum(call, 0)] if len(process.calls) else event_sync_id
@@ -242,10 +252,10 @@ def _adjacent(ops: Operations, open_waits: _Edges) -> _Edges:
     It was launched before (or while) the wait was made, runs in another stream, and ended just
     before the waiting operation started.
     """
-    waiting = np.unique(open_waits.after)
+    waiting = distinct(open_waits.after)
     if waiting.size == 0:
         return _Edges(waiting, waiting)
-    by_end = np.argsort(ops.end_ns, kind="stable")
+    by_end = ordered(ops.end_ns)
     ends = ops.end_ns[by_end]
     at = np.searchsorted(ends, ops.start_ns[waiting] + CLOCK_SLACK_NS, side="right") - 1
     found = np.full(waiting.shape, NO_OPERATION, dtype=np.intp)
@@ -290,7 +300,9 @@ def _null_stream_barriers(process: ProcessTables, ops: Operations) -> _Edges:
 
 def _last_before(ops: Operations, waiting: Mask, holding: Mask) -> _Edges:
     """For each waiting operation, the holding one launched before it that ended last."""
-    order = np.argsort(ops.launch_start_ns, kind="stable")
+    if not waiting.any() or not holding.any():
+        return _Edges(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
+    order = ordered(ops.launch_start_ns)
     order = order[ops.launch_start_ns[order] != ABSENT_TIME]
     ends = np.where(holding[order], ops.end_ns[order], ABSENT_TIME)
     latest = np.maximum.accumulate(ends) if ends.size else ends
@@ -308,7 +320,7 @@ def _same_engine(ops: Operations) -> _Edges:
         rows = np.flatnonzero((ops.work == work) & (ops.bytes >= _ENGINE_MIN_BYTES))
         if rows.size < 2:
             continue
-        by_end = rows[np.argsort(ops.end_ns[rows], kind="stable")]
+        by_end = rows[ordered(ops.end_ns[rows])]
         at = (
             np.searchsorted(ops.end_ns[by_end], ops.start_ns[rows] + CLOCK_SLACK_NS, side="right")
             - 1

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import Codes, Ints, Mask
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.measurements import CopyOverlap, Direction
 from overlapcheck.passes.dependencies import dependencies
-from overlapcheck.passes.held_calls import call_kinds, held_calls, launches_block
+from overlapcheck.passes.held_calls import held_calls, launches_block
 from overlapcheck.passes.host_lateness import host_timeline
 from overlapcheck.passes.idle_ledger import idle_ledger
 from overlapcheck.passes.idle_walk import submit_times, walk
@@ -21,7 +21,7 @@ from overlapcheck.passes.ledger_input import LedgerInput
 from overlapcheck.passes.operations import Operations, operations
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.window import Steps
-from overlapcheck.trace import Copies, Kernels, Memsets, Strings
+from overlapcheck.trace import Copies, Kernels, Memsets
 
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 
@@ -44,7 +44,6 @@ def device_ledger(
     overlaps: dict[Direction, CopyOverlap],
     migrations: Intervals,
     other_processes: Intervals,
-    strings: Strings,
     environment: Mapping[str, str],
     site_of_call: Ints,
 ) -> IdleLedger:
@@ -58,7 +57,6 @@ def device_ledger(
         overlaps: copies per direction.
         migrations: unified-memory migrations.
         other_processes: kernels of other processes on the same GPU.
-        strings: names.
         environment: variables of the program that matter.
         site_of_call: where in the program each call was made.
     """
@@ -66,21 +64,24 @@ def device_ledger(
     ops = operations(
         device.kernels,
         device.communication,
-        steps.kernel_step.astype(np.int64),
+        steps.kernel_step,
         device.copies,
         device.memsets,
         calls,
+        process.launches,
     )
-    kinds = call_kinds(calls, strings)
+    kinds = process.call_kind
     blocking_launches = launches_block(ops, environment.get(LAUNCH_BLOCKING))
     held = held_calls(calls, kinds, ops, blocking_launches)
     submit_ns = submit_times(ops, _returns_when_done(ops, kinds, blocking_launches))
-    depends = dependencies(process, ops, strings)
+    depends = dependencies(process, ops)
     given = LedgerInput(
         ops=ops,
         depends=depends,
         submit_ns=submit_ns,
-        host=host_timeline(calls, kinds, held, process.overheads, ops, submit_ns, steps.window),
+        host=host_timeline(
+            calls, kinds, held, process.overheads, ops, submit_ns, idle, steps.window
+        ),
         calls=calls,
         os_calls=process.os_calls,
         copies=overlaps,
@@ -92,7 +93,7 @@ def device_ledger(
     return idle_ledger(walk(ops, depends, submit_ns, idle), given)
 
 
-def _returns_when_done(ops: Operations, kinds: Ints, blocking_launches: bool) -> Mask:
+def _returns_when_done(ops: Operations, kinds: Codes, blocking_launches: bool) -> Mask:
     if kinds.size == 0:
         return np.zeros(len(ops), dtype=bool)
     synchronous = (ops.call != NO_CALL) & (kinds[np.maximum(ops.call, 0)] == ApiKind.SYNC_COPY)

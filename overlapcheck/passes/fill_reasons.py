@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import Ints, Mask, distinct
 from overlapcheck.ledger import Reason, Relation, Work
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.held_calls import SMALL_COPY_BYTES
@@ -32,6 +32,9 @@ _REASON_OF_RELATION = {
     Relation.NULL_STREAM: Reason.DEFAULT_STREAM,
     Relation.ENGINE: Reason.COPY_ENGINE,
 }
+_REASON_BY_NUMBER = np.array(
+    [_REASON_OF_RELATION[relation] for relation in sorted(Relation)], dtype=np.int64
+)
 
 
 def fill_reasons(
@@ -57,9 +60,7 @@ def _copy_reasons(
 ) -> tuple[Ints, Ints]:
     ops, depends = given.ops, given.depends
     op = parts.operation[copies]
-    reason = np.array(
-        [_REASON_OF_RELATION[Relation(r)] for r in depends.relation[op].tolist()], dtype=np.int64
-    )
+    reason = _REASON_BY_NUMBER[depends.relation[op]]
     call = np.full(copies.size, NO_CALL, dtype=np.int64)
     # Running since before the piece began: too late or too long, see `_spanning`.
     began_before = ops.start_ns[op] < parts.start_ns[copies]
@@ -109,7 +110,7 @@ def _drained_before(op: Ints, given: LedgerInput) -> tuple[Mask, Ints, Ints]:
     before = given.depends.predecessor[op]
     ended = np.where(before != NO_OPERATION, given.ops.end_ns[before], np.iinfo(np.int64).min)
     late = given.submit_ns[op] > ended + SUBMIT_SLACK_NS
-    for tid in np.unique(given.ops.tid[op]).tolist():
+    for tid in distinct(given.ops.tid[op]).tolist():
         thread = held.of_thread(tid)
         mine = np.flatnonzero((given.ops.tid[op] == tid) & late)
         if len(thread) == 0 or mine.size == 0:
@@ -182,7 +183,7 @@ def _waited_for_by_host(
     held = given.host.held
     tid = given.ops.tid[parts.operation[following[rows]]]
     start, end = parts.start_ns[copies[rows]], parts.end_ns[copies[rows]]
-    for thread in np.unique(tid).tolist():
+    for thread in distinct(tid).tolist():
         calls = held.of_thread(thread)
         mine = rows[tid == thread]
         if len(calls) == 0:

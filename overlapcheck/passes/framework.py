@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
+from overlapcheck.columns import distinct
 from overlapcheck.measurements import Framework
 from overlapcheck.trace import Kernels, Trace, rows_or_none
 
@@ -21,7 +20,7 @@ _CUPY_KERNEL = re.compile(r"^cupy_")
 def framework(trace: Trace) -> Framework:
     """The framework that kernel and thread names give away; CUDA where none does."""
     kernels = rows_or_none(trace.kernels, Kernels)
-    names = [trace.strings.text(i) for i in np.unique(kernels.name_id).tolist()]
+    names = [trace.strings.text(i) for i in distinct(kernels.name_id).tolist()]
     if any(_PYTORCH_KERNEL.search(name) for name in names) or any(
         _PYTORCH_THREAD.match(name) for name in trace.thread_names.values()
     ):

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import Bools, Columns, Ints, Mask
+from overlapcheck.api_kinds import ApiKind
+from overlapcheck.columns import Codes, Columns, Ints, Mask, distinct, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.process import NO_CALL
-from overlapcheck.trace import ApiCalls, Strings
+from overlapcheck.trace import ApiCalls
 
 SMALL_COPY_BYTES = 64 * 1024
 """Up to here a read-back is a synchronisation, and pinning its buffer wins nothing."""
@@ -53,23 +53,6 @@ class HeldCalls(Columns):
         return self.rows(slice(*np.searchsorted(self.tid, (tid, tid + 1)).tolist()))
 
 
-@dataclass(frozen=True)
-class CallKinds(Columns):
-    """Kind of each call, row for row."""
-
-    kind: Ints
-    """ApiKind."""
-    returns_when_done: Bools
-    """Whether the call hands its operation over at its start and returns at its end."""
-
-
-def call_kinds(calls: ApiCalls, strings: Strings) -> Ints:
-    """ApiKind of each call, shape (n,)."""
-    distinct, inverse = np.unique(calls.name_id, return_inverse=True)
-    kinds = np.array([api_kind(strings.text(i)) for i in distinct.tolist()], dtype=np.int64)
-    return kinds[inverse] if kinds.size else np.empty(0, dtype=np.int64)
-
-
 def launches_block(ops: Operations, environment_value: str | None) -> bool:
     """Whether launches wait for their kernels: the debug variable, or its unmistakable pattern."""
     if environment_value is not None and environment_value not in ("", "0"):
@@ -80,7 +63,9 @@ def launches_block(ops: Operations, environment_value: str | None) -> bool:
     return count >= MIN_LAUNCHES and waited >= BLOCKING_SHARE * count
 
 
-def held_calls(calls: ApiCalls, kinds: Ints, ops: Operations, blocking_launches: bool) -> HeldCalls:
+def held_calls(
+    calls: ApiCalls, kinds: Codes, ops: Operations, blocking_launches: bool
+) -> HeldCalls:
     """All calls that stand for a reason.
 
     Args:
@@ -111,7 +96,7 @@ def _is_copy(ops: Operations) -> Mask:
     return np.isin(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
 
 
-def _mark_driver_locks(calls: ApiCalls, kinds: Ints, reason: Ints) -> None:
+def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Ints) -> None:
     """Hand-overs that were kept waiting while another thread was in a long driver call.
 
     thread A   [ cuModuleLoad ............ ]
@@ -121,12 +106,16 @@ def _mark_driver_locks(calls: ApiCalls, kinds: Ints, reason: Ints) -> None:
     suspects = np.flatnonzero(
         np.isin(kinds, _HAND_OVERS) & (reason == NOT_HELD) & (length >= LONG_CALL_NS)
     )
-    holding = np.isin(
-        reason, (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH)
-    ) & (length >= LONG_CALL_NS)
-    for tid in np.unique(calls.tid[suspects]).tolist():
+    holding = np.flatnonzero(
+        (length >= LONG_CALL_NS)
+        & np.isin(
+            reason,
+            (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH),
+        )
+    )
+    for tid in distinct(calls.tid[suspects]).tolist():
         mine = suspects[calls.tid[suspects] == tid]
-        others = holding & (calls.tid != tid)
+        others = holding[calls.tid[holding] != tid]
         locked = Intervals.of(calls.start_ns[others], calls.end_ns[others])
         covered = locked.overlap_with(calls.start_ns[mine], calls.end_ns[mine])
         reason[mine[2 * covered >= length[mine]]] = Reason.DRIVER_LOCK
@@ -135,7 +124,7 @@ def _mark_driver_locks(calls: ApiCalls, kinds: Ints, reason: Ints) -> None:
 def _disjoint(calls: ApiCalls, reason: Ints) -> HeldCalls:
     """Sort by thread and start, and leave out calls inside a call that is held already."""
     rows = np.flatnonzero(reason != NOT_HELD)
-    rows = rows[np.lexsort((-calls.end_ns[rows], calls.start_ns[rows], calls.tid[rows]))]
+    rows = rows[ordered(calls.tid[rows], calls.start_ns[rows], -calls.end_ns[rows])]
     if rows.size:
         tid, end = calls.tid[rows], calls.end_ns[rows]
         new_thread = np.concatenate(([True], tid[1:] != tid[:-1]))

@@ -16,7 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Columns, Ints, Mask
+from overlapcheck.columns import (
+    Codes,
+    Columns,
+    Ints,
+    Mask,
+    blocks,
+    chosen,
+    distinct,
+    is_in,
+    joined,
+    sorted_by,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.measurements import Window
@@ -81,11 +92,12 @@ class HostTimeline:
 
 def host_timeline(
     calls: ApiCalls,
-    kinds: Ints,
+    kinds: Codes,
     held: HeldCalls,
     overheads: Overheads,
     ops: Operations,
     submit_ns: Ints,
+    idle: Intervals,
     window: Window,
 ) -> HostTimeline:
     """Summarise the launching threads of a device.
@@ -97,18 +109,17 @@ def host_timeline(
         overheads: the profiler's own time.
         ops: the device's operations.
         submit_ns: when each was handed over.
+        idle: the device's idle time in the window.
         window: the judged window.
     """
     # A loader thread that only copies does not launch for the ones that do.
-    kernels = np.isin(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
-    launching = np.unique(ops.tid[(ops.call != NO_CALL) & kernels])
-    mine = np.isin(calls.tid, launching)
-    near = Intervals.of(calls.start_ns[mine], calls.end_ns[mine])
-    between = near.complement(window.start_ns, window.end_ns)
-    long = between.length_ns >= AWAY_NS
-    away = Intervals.of(between.start_ns[long], between.end_ns[long])
-    loads = np.sort(calls.start_ns[mine & (kinds == ApiKind.MODULE_LOAD)])
-    loads_next = np.isin(between.end_ns, loads) & long
+    kernels = is_in(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    launching = distinct(ops.tid[(ops.call != NO_CALL) & kernels])
+    mine = is_in(calls.tid, launching)
+    rows = np.flatnonzero(mine & (calls.end_ns > calls.start_ns))
+    away = _absences(chosen(calls.start_ns, rows), chosen(calls.end_ns, rows), window)
+    loads = calls.start_ns[(kinds == ApiKind.MODULE_LOAD) & mine]
+    loads_next = np.isin(away.end_ns, loads)
     compute = ops.work == Work.COMPUTE
     lead = ops.start_ns - submit_ns
     ahead = compute & (submit_ns != ABSENT_TIME) & (lead >= AHEAD_NS)
@@ -116,29 +127,50 @@ def host_timeline(
         held=held,
         overheads=overheads.rows(np.isin(overheads.tid, launching)),
         away=away,
-        preparing=Intervals.of(between.start_ns[loads_next], between.end_ns[loads_next]),
-        excess_share=_excess_share(calls, kinds, held, ops, window, launching),
+        preparing=Intervals.of(away.start_ns[loads_next], away.end_ns[loads_next]),
+        excess_share=_excess_share(
+            calls, kinds, held, window, launching, _device_ns(ops, idle, window)
+        ),
         ahead_ns=np.sort(ops.start_ns[ahead]),
     )
 
 
+def _absences(start_ns: Ints, end_ns: Ints, window: Window) -> Intervals:
+    """The long stretches of the window without any of these calls, which are sorted by start."""
+    reach = np.maximum.accumulate(end_ns) if end_ns.size else end_ns
+    after = np.flatnonzero(start_ns[1:] - reach[:-1] >= AWAY_NS)
+    begin = np.concatenate(([window.start_ns], reach[after], reach[-1:]))
+    end = np.concatenate((start_ns[:1], start_ns[1:][after], [window.end_ns]))
+    begin, end = np.maximum(begin, window.start_ns), np.minimum(end, window.end_ns)
+    long = end - begin >= AWAY_NS
+    return Intervals.of(begin[long], end[long])
+
+
+def _device_ns(ops: Operations, idle: Intervals, window: Window) -> int:
+    """Time in the window in which kernels or collectives run."""
+    collective = ops.work == Work.COMMUNICATION
+    exposed = Intervals.of(ops.start_ns[collective], ops.end_ns[collective]) & idle
+    return window.length_ns - idle.total_ns + exposed.total_ns
+
+
 def _excess_share(
-    calls: ApiCalls, kinds: Ints, held: HeldCalls, ops: Operations, window: Window, launching: Ints
+    calls: ApiCalls,
+    kinds: Codes,
+    held: HeldCalls,
+    window: Window,
+    launching: Ints,
+    device_ns: int,
 ) -> float:
     """By how much the host's own work exceeds the device's, as a share of its free time while late.
 
     Launching threads take turns (forward and backward pass), so the host as a whole is held
     whenever one of them is: its own work is the rest.
     """
-    busy = np.isin(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
-    device = Intervals.of(ops.start_ns[busy], ops.end_ns[busy])
-    device_ns = device.clip(window.start_ns, window.end_ns).total_ns
     # A launch that waits for room in a full queue is no work of the host's either.
-    long_hand_over = (calls.end_ns - calls.start_ns >= LONG_CALL_NS) & np.isin(
-        kinds, (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
-    )
-    queue_full = long_hand_over & np.isin(calls.tid, launching)
-    waits = np.isin(held.tid, launching)
+    long = np.flatnonzero(calls.end_ns - calls.start_ns >= LONG_CALL_NS)
+    long_hand_over = long[is_in(kinds[long], (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET))]
+    queue_full = long_hand_over[is_in(calls.tid[long_hand_over], launching)]
+    waits = is_in(held.tid, launching)
     held_ns = (
         Intervals.of(
             np.concatenate((held.start_ns[waits], calls.start_ns[queue_full])),
@@ -172,12 +204,14 @@ def explain_lateness(
     tid = ops.tid[operation]
     drain = _drains(start_ns, end_ns, tid, host)
     rows: list[tuple[Ints, ...]] = []
-    for thread in np.unique(tid).tolist():
-        chosen = np.flatnonzero(tid == thread)
-        rows.append(_of_thread(chosen, start_ns, end_ns, operation, thread, drain, ops, host))
-    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
-    order = np.lexsort((columns[1], columns[0]))
-    pieces = LatePieces(*(column[order] for column in columns))
+    for thread in distinct(tid).tolist():
+        own = np.flatnonzero(tid == thread)
+        rows += [
+            _of_thread(own[block], start_ns, end_ns, operation, thread, drain, ops, host)
+            for block in blocks(own.size)
+        ]
+    pieces = LatePieces(*joined(rows))
+    pieces = sorted_by(pieces, pieces.part, pieces.start_ns)
     reason, call = _longest(pieces, start_ns.size)
     drained = drain >= 0
     reason[drained] = host.held.reason[drain[drained]]
@@ -187,10 +221,14 @@ def explain_lateness(
 
 def _longest(pieces: LatePieces, count: int) -> tuple[Ints, Ints]:
     """Reason and call of each part's longest piece."""
+    if len(pieces) == count:
+        return pieces.reason.copy(), pieces.call.copy()
     length = pieces.end_ns - pieces.start_ns
-    order = np.lexsort((length, pieces.part))
-    last = np.searchsorted(pieces.part[order], np.arange(count), side="right") - 1
-    row = order[last]
+    first = np.flatnonzero(np.append(True, pieces.part[1:] != pieces.part[:-1]))
+    longest = np.maximum.reduceat(length, first)
+    rows = np.flatnonzero(length == longest[pieces.part])
+    row = np.empty(count, dtype=np.intp)
+    row[pieces.part[rows]] = rows  # of equally long ones the last
     return pieces.reason[row], pieces.call[row]
 
 
@@ -201,7 +239,7 @@ def _drains(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Ints
     late launches that follow until a launch is well ahead of its kernel again.
     """
     drain = np.full(start_ns.size, -1, dtype=np.int64)
-    for thread in np.unique(tid).tolist():
+    for thread in distinct(tid).tolist():
         first, last = np.searchsorted(host.held.tid, (thread, thread + 1)).tolist()
         drains = np.flatnonzero(
             (host.held.reason[first:last] != Reason.GRAPH_LAUNCH)
@@ -228,7 +266,7 @@ def _inherited(drain: Ints, start_ns: Ints, ahead_ns: Ints) -> Ints:
 
 
 def _of_thread(
-    chosen: Ints,
+    parts: Ints,
     start_ns: Ints,
     end_ns: Ints,
     operation: Ints,
@@ -240,13 +278,13 @@ def _of_thread(
     """Cut one thread's parts along profiler overhead, held calls and absence."""
     own = host.overheads.tid == thread
     overhead = Intervals.of(host.overheads.start_ns[own], host.overheads.end_ns[own])
-    first = split(start_ns[chosen], end_ns[chosen], overhead.start_ns, overhead.end_ns)
+    first = split(start_ns[parts], end_ns[parts], overhead.start_ns, overhead.end_ns)
     held = host.held.of_thread(thread)
     second = split(first.start_ns, first.end_ns, held.start_ns, held.end_ns)
     third = split(second.start_ns, second.end_ns, host.away.start_ns, host.away.end_ns)
     second_of = third.span
     first_of = second.span[second_of]
-    part = chosen[first.span[first_of]]
+    part = parts[first.span[first_of]]
     held_row = second.cut[second_of]
     is_held = held_row != NO_CUT
     is_overhead = first.cut[first_of] != NO_CUT
@@ -280,7 +318,7 @@ def _restart_reasons(
     """Reason of free time: the drain before it, else what the host did."""
     drained = drain[part] >= 0
     own = _own_reason(part, start_ns, end_ns, away, operation, ops, host)
-    if len(host.held) == 0:
+    if len(host.held) == 0 or not drained.any():
         return own, np.full(part.shape, NO_CALL, dtype=np.int64)
     row = np.maximum(drain[part], 0)
     reason = np.where(drained, host.held.reason[row], own)
@@ -304,8 +342,10 @@ def _own_reason(
     reason = np.full(part.shape, Reason.LAUNCH_BOUND, dtype=np.int64)
     reason[short] = Reason.LAUNCH_LATENCY
     # The launch that ends an absence takes its few microseconds because of it.
-    absent = np.isin(part, part[away]) & (end_ns - start_ns <= DRAIN_SLACK_NS)
-    reason[away | absent] = Reason.HOST_STARVED
+    brief = np.flatnonzero(end_ns - start_ns <= DRAIN_SLACK_NS)
+    absent = brief[np.isin(part[brief], part[away])] if away.any() else brief[:0]
+    reason[away] = Reason.HOST_STARVED
+    reason[absent] = Reason.HOST_STARVED
     return reason
 
 
@@ -319,19 +359,18 @@ def _share_restart(
     if not cut.any():
         return pieces
     tail_reason = np.where(away, Reason.HOST_STARVED, Reason.LAUNCH_BOUND)
+    # Each piece, followed by its tail where it has one.
+    row = np.repeat(np.arange(part.size), 1 + cut)
+    tail = np.append(False, row[1:] == row[:-1])
     middle = end - own_ns
-    columns = (
-        np.concatenate((part, part[cut])),
-        np.concatenate((start, middle[cut])),
-        np.concatenate((np.where(cut, middle, end), end[cut])),
-        np.concatenate((reason, tail_reason[cut])),
-        np.concatenate((call, np.full(int(cut.sum()), NO_CALL, dtype=np.int64))),
-    )
-    keep = columns[2] > columns[1]
+    begin = np.where(tail, middle[row], start[row])
+    finish = np.where(tail | ~cut[row], end[row], middle[row])
+    keep = finish > begin
+    row, tail = row[keep], tail[keep]
     return (
-        columns[0][keep],
-        columns[1][keep],
-        columns[2][keep],
-        columns[3][keep],
-        columns[4][keep],
+        part[row],
+        begin[keep],
+        finish[keep],
+        np.where(tail, tail_reason[row], reason[row]),
+        np.where(tail, NO_CALL, call[row]),
     )

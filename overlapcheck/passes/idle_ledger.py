@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask
+from overlapcheck.columns import ABSENT, Ints, Mask, chosen, compact, constant, distinct, ordered
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.fill_reasons import fill_reasons
@@ -31,29 +31,38 @@ def idle_ledger(parts: Parts, given: LedgerInput) -> IdleLedger:
     """
     if len(parts) == 0:
         return IdleLedger.none()
+    return _assembled(overlaid(_drafted(parts, given), parts, given), parts, given)
+
+
+def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     late = np.flatnonzero(parts.part == Part.HOST)
     lateness = explain_lateness(
-        parts.start_ns[late], parts.end_ns[late], parts.operation[late], given.ops, given.host
+        chosen(parts.start_ns, late),
+        chosen(parts.end_ns, late),
+        chosen(parts.operation, late),
+        given.ops,
+        given.host,
     )
     pieces = lateness.pieces
+    other = np.flatnonzero(parts.part != Part.HOST)
+    if other.size == 0:
+        return Draft(pieces.part, pieces.start_ns, pieces.end_ns, pieces.reason, pieces.call)
     determinant = np.full(len(parts), -1, dtype=np.int64)
     blamed_call = np.full(len(parts), NO_CALL, dtype=np.int64)
     determinant[late], blamed_call[late] = lateness.reason, lateness.call
     reason, call = fill_reasons(parts, given, determinant, blamed_call)
-    other = np.flatnonzero(parts.part != Part.HOST)
-    draft = Draft(
+    return Draft(
         np.concatenate((other, late[pieces.part])),
         np.concatenate((parts.start_ns[other], pieces.start_ns)),
         np.concatenate((parts.end_ns[other], pieces.end_ns)),
         np.concatenate((reason[other], pieces.reason)),
         np.concatenate((call[other], pieces.call)),
     )
-    return _assembled(overlaid(draft, parts, given), parts, given)
 
 
 def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
-    order = np.argsort(draft.start_ns, kind="stable")
-    draft = Draft(*(getattr(draft, name)[order] for name in Draft.__dataclass_fields__))
+    order = ordered(draft.start_ns)
+    draft = Draft(*(column[order] for column in draft.columns))
     ops, depends, calls = given.ops, given.depends, given.calls
     op, kernel = parts.operation[draft.part], parts.kernel[draft.part]
     has_op, has_kernel, has_call = (
@@ -64,8 +73,12 @@ def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
 
     def of(column: Ints, row: Ints, known: Mask) -> Ints:
         if column.size == 0:
-            return np.full(row.shape, ABSENT, dtype=np.int64)
-        return np.where(known, column[np.maximum(row, 0)], ABSENT)
+            return constant(ABSENT, row.size)
+        if column.strides == (0,) and known.all():
+            return constant(int(column[0]), row.size)
+        # Row -1 exists, too, so rows that are not known need no care.
+        values = column[row]
+        return compact(values if known.all() else np.where(known, values, ABSENT))
 
     # Without a call to blame, the late operation's own launch is the place to look at.
     made_by = np.where(has_call, draft.call, of(ops.call, op, has_op))
@@ -94,14 +107,14 @@ def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
         call_stream_id=of(ops.stream_id, submitted, submits),
         tid=of(ops.tid, op, has_op),
         site=of(given.site_of_call, made_by, made_by != NO_CALL),
-        os_name_id=np.full(op.shape, ABSENT, dtype=np.int64),
+        os_name_id=constant(ABSENT, op.size),
     )
     return replace(ledger, os_name_id=_os_calls(ledger, given.os_calls))
 
 
 def _submitted_by(call: Ints, ops: Operations) -> Ints:
     """The operation that each call submitted, the first of several; NO_OPERATION for none."""
-    order = np.argsort(ops.call, kind="stable")
+    order = ordered(ops.call)
     calls = ops.call[order]
     at = np.minimum(np.searchsorted(calls, call), max(calls.size - 1, 0))
     hit = (call != NO_CALL) & (calls[at] == call)
@@ -113,7 +126,7 @@ def _os_calls(ledger: IdleLedger, os_calls: OsCalls) -> Ints:
     name = np.full(len(ledger), ABSENT, dtype=np.int64)
     starved = np.flatnonzero(ledger.reason == Reason.HOST_STARVED)
     middle = (ledger.start_ns[starved] + ledger.end_ns[starved]) // 2
-    for tid in np.unique(ledger.tid[starved]).tolist():
+    for tid in distinct(ledger.tid[starved]).tolist():
         own = os_calls.rows(os_calls.tid == tid)
         mine = ledger.tid[starved] == tid
         if len(own) == 0:

@@ -16,7 +16,17 @@ from enum import IntEnum
 
 import numpy as np
 
-from overlapcheck.columns import Columns, Index, Ints, Mask
+from overlapcheck.columns import (
+    Bools,
+    Columns,
+    Index,
+    Ints,
+    Mask,
+    blocks,
+    constant,
+    joined,
+    sorted_by,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Work
 from overlapcheck.passes.dependencies import NO_OPERATION, Dependencies
@@ -25,6 +35,8 @@ from overlapcheck.passes.process import ABSENT_TIME
 
 # Host and device clocks agree to about this.
 SUBMIT_SLACK_NS = 1_000
+# So few walks are gone link by link.
+_FEW = 16
 
 
 class Part(IntEnum):
@@ -78,60 +90,102 @@ def walk(ops: Operations, depends: Dependencies, submit_ns: Ints, idle: Interval
     """
     begin, finish, kernel = _whole_gaps(ops, idle)
     emitted = _Emitted(idle)
-    piece = np.arange(len(idle))
-    current, upper = kernel.copy(), finish.copy()
+    current, upper = kernel, finish
     orphan = kernel == NO_OPERATION
     if orphan.any():
+        current, upper = kernel.copy(), finish.copy()
         current[orphan], upper[orphan] = _last_fill(ops, begin[orphan], finish[orphan])
-        emitted.add(piece[orphan], upper[orphan], finish[orphan], Part.OPEN, current[orphan])
-    at_fill = orphan
-    while piece.size:
-        stop, current, upper = _one_step(
-            ops, depends, submit_ns, begin, piece, current, upper, at_fill, emitted
-        )
-        piece, current, upper = piece[~stop], current[~stop], upper[~stop]
-        at_fill = np.zeros(piece.size, dtype=bool)
+    before = np.where(orphan, current, depends.predecessor[current])
+    for block in blocks(len(idle)):
+        piece = np.arange(block.start, block.stop)
+        links = _chains(ops, depends, begin, piece, current[block], before[block])
+        _emit(links, ops, submit_ns, begin, upper, orphan, emitted)
+    if orphan.any():
+        piece = np.flatnonzero(orphan)
+        emitted.add(piece, upper[orphan], finish[orphan], Part.OPEN, current[orphan])
     return emitted.parts(kernel)
 
 
-def _one_step(
+@dataclass(frozen=True)
+class _Links(Columns):
+    """Steps of the walk: from one operation of a piece to the one it had to wait for."""
+
+    piece: Ints
+    current: Ints
+    before: Ints
+    """NO_OPERATION where the chain ends without one."""
+    first: Bools
+    """Whether the walk of its piece begins here."""
+
+
+def _chains(
+    ops: Operations, depends: Dependencies, begin: Ints, piece: Ints, current: Ints, before: Ints
+) -> _Links:
+    """All steps of the walks of some pieces."""
+    walks = piece.size
+    rounds = [(piece, current, before)]
+    while True:
+        piece, current, before = rounds[-1]
+        onward = np.flatnonzero(
+            (before != NO_OPERATION)
+            & (ops.end_ns[before] > begin[piece])
+            & (ops.start_ns[before] > begin[piece])
+            & (ops.work[before] != Work.COMPUTE)
+        )
+        if onward.size == 0:
+            break
+        piece, current = piece[onward], before[onward]
+        if onward.size <= _FEW:
+            rounds += _long_chains(ops, depends, begin, piece, current)
+            break
+        rounds.append((piece, current, depends.predecessor[current]))
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
+    first = np.arange(columns[0].size) < walks
+    return _Links(columns[0], columns[1], columns[2], first)
+
+
+def _long_chains(
+    ops: Operations, depends: Dependencies, begin: Ints, piece: Index, current: Ints
+) -> list[tuple[Ints, Ints, Ints]]:
+    """The rest of a few walks, link by link: whole-array steps would cost more than they carry."""
+    end, start = ops.end_ns.item, ops.start_ns.item
+    predecessor, work = depends.predecessor.item, ops.work.item
+    links = []
+    for number, row in zip(piece.tolist(), current.tolist(), strict=True):
+        floor, before = begin.item(number), row
+        while True:
+            row, before = before, predecessor(before)
+            links.append((number, row, before))
+            if before == NO_OPERATION or work(before) == Work.COMPUTE:
+                break
+            if end(before) <= floor or start(before) <= floor:
+                break
+    return [tuple(np.array(links, dtype=np.int64).T)]
+
+
+def _emit(
+    links: _Links,
     ops: Operations,
-    depends: Dependencies,
     submit_ns: Ints,
     begin: Ints,
-    piece: Index,
-    current: Ints,
-    upper: Ints,
-    at_fill: Mask,
+    upper_ns: Ints,
+    orphan: Mask,
     emitted: _Emitted,
-) -> tuple[Mask, Ints, Ints]:
-    """One operation further back in every piece that is still open."""
+) -> None:
+    """The parts between each operation and the one that it had to wait for, and that one's own."""
+    piece, current, before = links.piece, links.current, links.before
     floor = begin[piece]
-    before = np.where(at_fill, current, depends.predecessor[current])
+    upper = np.where(links.first, upper_ns[piece], np.maximum(ops.start_ns[current], floor))
     has = before != NO_OPERATION
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
     late = submit_ns[current] > ready + SUBMIT_SLACK_NS
-    waiting = ~at_fill
-    emitted.add(
-        piece[waiting & late],
-        ready[waiting & late],
-        upper[waiting & late],
-        Part.HOST,
-        current[waiting & late],
-    )
-    emitted.add(
-        piece[waiting & ~late],
-        ready[waiting & ~late],
-        upper[waiting & ~late],
-        Part.LATENCY,
-        current[waiting & ~late],
-    )
+    waiting = ~(links.first & orphan[piece])
+    for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
+        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
-    stop = ~fills | (ops.start_ns[before] <= floor)
-    return stop, before, began
 
 
 class _Emitted:
@@ -146,16 +200,15 @@ class _Emitted:
         end = np.minimum(end, self._idle.end_ns[piece])
         keep = end > start
         if keep.any():
-            kinds = np.full(int(keep.sum()), part, dtype=np.int64)
+            kinds = constant(part, int(keep.sum()))
             self._rows.append((start[keep], end[keep], piece[keep], kinds, operation[keep]))
 
     def parts(self, kernel: Ints) -> Parts:
         if not self._rows:
             return Parts.none()
-        columns = [np.concatenate(column) for column in zip(*self._rows, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        start, end, piece, part, operation = (column[order] for column in columns)
-        return Parts(start, end, piece, part, operation, kernel[piece])
+        start, end, piece, part, operation = joined(self._rows)
+        found = Parts(start, end, piece, part, operation, kernel[piece])
+        return sorted_by(found, found.start_ns)
 
 
 def _whole_gaps(ops: Operations, idle: Intervals) -> tuple[Ints, Ints, Ints]:

@@ -50,3 +50,8 @@ class Draft:
     end_ns: Ints
     reason: Ints
     call: Ints
+
+    @property
+    def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """All columns, in the order of the fields."""
+        return self.part, self.start_ns, self.end_ns, self.reason, self.call

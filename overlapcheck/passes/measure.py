@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from overlapcheck.columns import Mask
+from overlapcheck.columns import Mask, distinct
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
@@ -19,14 +17,15 @@ from overlapcheck.measurements import (
 )
 from overlapcheck.passes.blocking_calls import blocking_calls
 from overlapcheck.passes.call_sites import call_sites, known_sites
+from overlapcheck.passes.collectives import collectives, device_meetings
 from overlapcheck.passes.completeness import capture_problems, nothing_recorded
 from overlapcheck.passes.compute_gaps import compute_gaps
 from overlapcheck.passes.contention import contention
 from overlapcheck.passes.copy_overlap import copy_overlaps, unified_migrations
 from overlapcheck.passes.device_ledger import DeviceTables, device_ledger
 from overlapcheck.passes.framework import framework
+from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
-    CallIndex,
     ProcessTables,
     copies_on_device,
     launch_start_ns,
@@ -38,7 +37,7 @@ from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
 from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import DeviceKey, Kernels, Trace, pids_of, rows_or_none
+from overlapcheck.trace import DeviceKey, Kernels, Ranges, Trace, pids_of, rows_or_none
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
@@ -49,13 +48,14 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     """
     problems: list[CaptureProblem] = []
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
-    processes = [process_tables(trace, pid) for pid in pids_of(tables)]
+    processes = process_tables(trace, pids_of(tables))
+    others = OtherProcesses(trace)
     _check_steps(processes, trace, selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     devices = [
-        _measure_device(trace, process, device_id, selection)
+        _measure_device(trace, process, device_id, selection, others)
         for process in with_kernels
-        for device_id in np.unique(process.kernels.device_id).tolist()
+        for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
     ]
     judged = {device.key.pid for device in devices}
@@ -76,11 +76,14 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         names=Names(trace.strings, trace.thread_names, known_sites(trace)),
         framework=framework(trace),
         environment=trace.info.environment,
+        meetings=device_meetings(devices),
+        utc_start_ns=trace.info.utc_start_ns,
+        ranges=rows_or_none(trace.ranges, Ranges),
     )
 
 
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
-    return sorted({d for p in processes for d in np.unique(p.kernels.device_id).tolist()})
+    return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
 
 def _check_steps(processes: list[ProcessTables], trace: Trace, selection: Selection) -> None:
@@ -94,13 +97,20 @@ def _check_steps(processes: list[ProcessTables], trace: Trace, selection: Select
 
 
 def _measure_device(
-    trace: Trace, process: ProcessTables, device_id: int, selection: Selection
+    trace: Trace,
+    process: ProcessTables,
+    device_id: int,
+    selection: Selection,
+    others: OtherProcesses,
 ) -> DeviceMeasurements:
-    kernels = process.kernels.rows(on_device(process.kernels, device_id))
+    kernels = on_device(process.kernels, device_id)
     copies = copies_on_device(process.copies, device_id)
-    memsets = process.memsets.rows(on_device(process.memsets, device_id))
-    launch_ns = launch_start_ns(kernels, process.calls, CallIndex(process.calls))
+    memsets = on_device(process.memsets, device_id)
+    whole = kernels is process.kernels
+    call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
+    launch_ns = launch_start_ns(call, process.calls)
     steps = choose_window(process, kernels, launch_ns, trace.strings, selection)
+    del call, launch_ns  # a large trace needs the room
     window = steps.window
 
     key = DeviceKey(process.pid, device_id)
@@ -113,6 +123,19 @@ def _measure_device(
     streams = stream_timelines(process, kernels, is_comm, copies, memsets, window)
     all_copies = _all(overlap.copy for overlap in overlaps.values())
     link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
+    # First, because it needs the most memory.
+    ledger = device_ledger(
+        process,
+        DeviceTables(kernels, is_comm, copies, memsets),
+        steps,
+        idle,
+        overlaps,
+        migrations.busy,
+        others.of(key),
+        trace.info.environment,
+        call_sites(process.calls, trace),
+    )
+    slowed = contention(kernels, is_comm, link, communication, window)
     return DeviceMeasurements(
         key=key,
         gpu_name=trace.gpu_name(key),
@@ -127,19 +150,9 @@ def _measure_device(
         gaps=compute_gaps(kernels, is_comm, idle, streams, all_copies, window),
         blocking=blocking_calls(process.calls, idle, window),
         steps=step_times(kernels, steps, compute, overlaps),
-        ledger=device_ledger(
-            process,
-            DeviceTables(kernels, is_comm, copies, memsets),
-            steps,
-            idle,
-            overlaps,
-            migrations.busy,
-            _kernels_of_others(trace, key),
-            trace.strings,
-            trace.info.environment,
-            call_sites(process.calls, trace),
-        ),
-        contention=contention(kernels, is_comm, link, communication, window),
+        ledger=ledger,
+        contention=slowed,
+        collectives=collectives(kernels, is_comm, steps, compute, streams, trace.strings),
     )
 
 
@@ -150,22 +163,8 @@ def _all(parts: Iterable[Intervals]) -> Intervals:
     return union
 
 
-def _kernels_of_others(trace: Trace, key: DeviceKey) -> Intervals:
-    """When other processes compute on the same GPU; device numbers are each process's own."""
-    kernels = rows_or_none(trace.kernels, Kernels)
-    others = kernels.pid != key.pid
-    if not others.any():
-        return Intervals.empty()
-    gpu = trace.gpu_of.get(key, key.device_id)
-    same = np.zeros(len(kernels), dtype=bool)
-    for pid, device_id in np.unique(
-        np.stack((kernels.pid[others], kernels.device_id[others]), axis=1), axis=0
-    ).tolist():
-        if trace.gpu_of.get(DeviceKey(pid, device_id), device_id) == gpu:
-            same |= (kernels.pid == pid) & (kernels.device_id == device_id)
-    return Intervals.of(kernels.start_ns[same], kernels.end_ns[same])
-
-
 def _union(kernels: Kernels, mask: Mask, window: Window) -> Intervals:
+    if not mask.any():
+        return Intervals.empty()
     union = Intervals.of(kernels.start_ns[mask], kernels.end_ns[mask])
     return union.clip(window.start_ns, window.end_ns)

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask
+from overlapcheck.columns import (
+    ABSENT,
+    Bools,
+    Columns,
+    Ints,
+    Mask,
+    compact,
+    constant,
+    groups,
+    ordered,
+)
 from overlapcheck.ledger import Work
 from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, CallIndex
 from overlapcheck.trace import (
@@ -61,6 +71,7 @@ def operations(
     copies: Copies,
     memsets: Memsets,
     calls: ApiCalls,
+    launches: CallIndex,
 ) -> Operations:
     """All operations of a device.
 
@@ -71,44 +82,51 @@ def operations(
         copies: the device's copies.
         memsets: the device's memsets.
         calls: the process's CUDA calls.
+        launches: finds them by correlation id.
     """
-    work = np.concatenate(
-        (
-            np.where(communication, Work.COMMUNICATION, Work.COMPUTE),
-            _copy_work(copies),
-            np.full(len(memsets), Work.MEMSET, dtype=np.int64),
-        )
-    ).astype(np.int64)
-    context = _joined(kernels.context_id, copies.context_id, memsets.context_id)
-    stream_id = _joined(kernels.stream_id, copies.stream_id, memsets.stream_id)
-    # Migrations carry zeroes for ids: a stream of their own, which nothing else waits in.
-    key = np.where(work == Work.MIGRATION, -1, context * (1 << 32) + stream_id)
-    correlation = _joined(kernels.correlation_id, copies.correlation_id, memsets.correlation_id)
-    call = CallIndex(calls).rows(correlation).astype(np.int64)
-    none = np.full(len(copies) + len(memsets), ABSENT, dtype=np.int64)
-    table = Operations(
-        start_ns=_joined(kernels.start_ns, copies.start_ns, memsets.start_ns),
-        end_ns=_joined(kernels.end_ns, copies.end_ns, memsets.end_ns),
+    start = _joined(kernels.start_ns, copies.start_ns, memsets.start_ns)
+    end = _joined(kernels.end_ns, copies.end_ns, memsets.end_ns)
+    order = ordered(start, end)
+
+    def column(*parts: Ints) -> Ints:
+        # Put in order one by one: a large trace needs the room.
+        return compact(_joined(*parts)[order])
+
+    kinds = np.where(communication, Work.COMMUNICATION, Work.COMPUTE).astype(np.int64)
+    work = column(kinds, _copy_work(copies), constant(Work.MEMSET, len(memsets)))
+    context = column(kernels.context_id, copies.context_id, memsets.context_id)
+    stream_id = column(kernels.stream_id, copies.stream_id, memsets.stream_id)
+    no_kernel, no_copy = constant(0, len(kernels)), constant(ABSENT, len(copies))
+    no_memset = constant(ABSENT, len(memsets))
+    call = launches.rows(
+        column(kernels.correlation_id, copies.correlation_id, memsets.correlation_id)
+    )
+    return Operations(
+        start_ns=start[order],
+        end_ns=end[order],
         work=work,
-        stream=np.unique(key, return_inverse=True)[1].astype(np.int64),
+        stream=compact(_streams(work, context, stream_id)),
         context_id=context,
         stream_id=stream_id,
-        name_id=_joined(kernels.name_id, none),
-        bytes=_joined(np.zeros(len(kernels), dtype=np.int64), copies.bytes, memsets.bytes),
-        pageable=np.concatenate(
-            (
-                np.zeros(len(kernels), dtype=bool),
-                copies.pageable,
-                np.zeros(len(memsets), dtype=bool),
-            )
-        ),
-        step=_joined(kernel_step.astype(np.int64), none),
+        name_id=column(kernels.name_id, no_copy, no_memset),
+        bytes=column(no_kernel, copies.bytes, memsets.bytes),
+        pageable=column(no_kernel, copies.pageable.astype(np.int64), no_memset) == 1,
+        step=column(kernel_step, no_copy, no_memset),
         call=call,
         launch_start_ns=_of_call(calls.start_ns, call, ABSENT_TIME),
         launch_end_ns=_of_call(calls.end_ns, call, ABSENT_TIME),
-        tid=_of_call(calls.tid, call, ABSENT),
+        tid=compact(_of_call(calls.tid, call, ABSENT)),
     )
-    return table.rows(np.lexsort((table.end_ns, table.start_ns)))
+
+
+def _streams(work: Ints, context: Ints, stream_id: Ints) -> Ints:
+    """Dense stream numbers, in the order of the ids."""
+    of_driver = work == Work.MIGRATION
+    if not of_driver.any():
+        return groups(context, stream_id)[1]
+    # Migrations carry zeroes for ids: a stream of their own, which nothing else waits in.
+    own = np.where(of_driver, 0, 1)
+    return groups(own, context * own, stream_id * own)[1]
 
 
 def _joined(*parts: Ints) -> Ints:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
+from overlapcheck.columns import Ints, blocks, joined
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.measurements import CopyOverlap, Direction, Window
@@ -29,16 +33,39 @@ def _is_bound(copies: CopyOverlap, window: Window) -> bool:
     return free.total_ns >= BOUND_SHARE * window.length_ns
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """Time that gives rows another reason."""
+
+    busy: Intervals
+    reason: Reason
+    within: tuple[Part, ...] = tuple(Part)
+    """Parts that it may change."""
+    unless: tuple[Reason, ...] = ()
+    """Reasons that it may not."""
+
+
 def overlaid(draft: Draft, parts: Parts, given: LedgerInput) -> Draft:
     """Let what ran meanwhile speak where the walk cannot: in the order of its certainty."""
+    layers = [layer for layer in _layers(given) if layer.busy]
+    rows: list[tuple[Ints, ...]] = []
+    for block in blocks(draft.start_ns.size):
+        changed = Draft(*(column[block] for column in draft.columns))
+        for layer in layers:
+            changed = _overlay(changed, parts, layer)
+        rows.append(changed.columns)
+    return Draft(*joined(rows))
+
+
+def _layers(given: LedgerInput) -> Iterator[_Layer]:
     not_filled = (Part.HOST, Part.LATENCY, Part.OPEN)
-    draft = _overlay(draft, parts, given.migrations, Reason.UVM_MIGRATION, within=not_filled)
+    yield _Layer(given.migrations, Reason.UVM_MIGRATION, within=not_filled)
     for copies in given.copies.values():
         # No order of operations could win back what the bound itself fills.
         if copies.direction in DIRECTION_OF_WORK.values() and _is_bound(copies, given.window):
             settled = (Reason.DEVICE_COPY, Reason.EXPOSED_COLLECTIVE, Reason.PAGEABLE_COPY)
-            draft = _overlay(draft, parts, copies.copy, Reason.COPY_BOUND, unless=settled)
-    open_ = tuple(reason for reason in Reason if reason is not Reason.UNEXPLAINED)
+            yield _Layer(copies.copy, Reason.COPY_BOUND, unless=settled)
+    explained = tuple(reason for reason in Reason if reason is not Reason.UNEXPLAINED)
     for busy, reason in (
         (_busy(given.ops, (Work.COMMUNICATION,)), Reason.EXPOSED_COLLECTIVE),
         (_busy(given.ops, WITHIN_DEVICE), Reason.DEVICE_COPY),
@@ -46,34 +73,24 @@ def overlaid(draft: Draft, parts: Parts, given: LedgerInput) -> Draft:
         # A wait that no recorded dependency explains, and that ends with an unrelated operation.
         (_busy(given.ops, LINK_COPIES).bridged(START_LATENCY_NS), Reason.HARDWARE_QUEUE),
     ):
-        draft = _overlay(draft, parts, busy, reason, unless=open_)
-    return draft
+        yield _Layer(busy, reason, unless=explained)
 
 
-def _overlay(
-    draft: Draft,
-    parts: Parts,
-    busy: Intervals,
-    reason: Reason,
-    *,
-    within: tuple[Part, ...] = tuple(Part),
-    unless: tuple[Reason, ...] = (),
-) -> Draft:
-    """Give rows of these parts, cut to the time that `busy` covers, another reason."""
-    if not busy:
-        return draft
+def _overlay(draft: Draft, parts: Parts, layer: _Layer) -> Draft:
+    """Give rows that a layer may change, cut to its time, its reason."""
+    busy = layer.busy
     pieces = split(draft.start_ns, draft.end_ns, busy.start_ns, busy.end_ns)
+    is_cut = pieces.cut != NO_CUT
+    if not is_cut.any():
+        return draft
+    open_ = np.isin(parts.part[draft.part], layer.within) & ~np.isin(draft.reason, layer.unless)
     row = pieces.span
-    chosen = (
-        (pieces.cut != NO_CUT)
-        & np.isin(parts.part[draft.part[row]], within)
-        & ~np.isin(draft.reason[row], unless)
-    )
+    chosen = is_cut & open_[row]
     return Draft(
         draft.part[row],
         pieces.start_ns,
         pieces.end_ns,
-        np.where(chosen, reason, draft.reason[row]),
+        np.where(chosen, layer.reason, draft.reason[row]),
         np.where(chosen, NO_CALL, draft.call[row]),
     )
 

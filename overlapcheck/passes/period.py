@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Floats, Index, Ints, Mask
+from overlapcheck.columns import Floats, Index, Ints, Mask, numbered
 
 MIN_REPEATS = 3
 # A period must explain most of the sequence; a short coincidence explains little.
@@ -62,7 +62,7 @@ def find_period(name_id: Ints, gap_before_ns: Ints) -> Period | None:
 
 def _candidate_lags(name_id: Ints) -> list[int]:
     """Lags at which the sequence agrees with itself, ascending."""
-    _, codes = np.unique(name_id[-_MAX_KERNELS:], return_inverse=True)
+    _, codes = numbered(name_id[-_MAX_KERNELS:])
     count = codes.size
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(_PROJECTIONS, codes.max() + 1))
     agreement = np.zeros(count)

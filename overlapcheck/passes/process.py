@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Columns, Index, Ints, Mask
+from overlapcheck.api_kinds import api_kind
+from overlapcheck.columns import (
+    ABSENT,
+    Codes,
+    Columns,
+    Index,
+    Ints,
+    by_group,
+    constant,
+    groups,
+    numbered,
+    ordered,
+)
 from overlapcheck.trace import (
     ApiCalls,
     Contexts,
     Copies,
+    CopyKind,
     EventRecords,
     Kernels,
     Memsets,
@@ -19,6 +35,7 @@ from overlapcheck.trace import (
     Overheads,
     Ranges,
     Streams,
+    Strings,
     Syncs,
     Table,
     Trace,
@@ -27,6 +44,8 @@ from overlapcheck.trace import (
 
 NO_CALL = -1
 """Row number that stands for "launched by no recorded call"."""
+# Correlation ids are counted up, so a table of all of them is not much longer than the calls.
+_DENSE = 4
 
 
 @dataclass(frozen=True)
@@ -45,91 +64,143 @@ class ProcessTables:
     overheads: Overheads
     streams: Streams
     contexts: Contexts
+    strings: Strings
+
+    @cached_property
+    def call_kind(self) -> Codes:
+        """ApiKind of each call."""
+        found, position = numbered(self.calls.name_id)
+        kinds = [api_kind(self.strings.text(i)) for i in found.tolist()]
+        return np.array(kinds, dtype=np.int8)[position]
+
+    @cached_property
+    def launches(self) -> CallIndex:
+        """Finds the call of an operation."""
+        return CallIndex(self.calls)
+
+    @cached_property
+    def kernel_call(self) -> Index:
+        """Row of the call that launched each kernel; NO_CALL where there is none."""
+        return self.launches.rows(self.kernels.correlation_id)
 
 
-def process_tables(trace: Trace, pid: int) -> ProcessTables:
-    """Select one process's rows of every table, order kept."""
+def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
+    """Divide every table among the processes, order kept."""
 
-    def own(table: Table | Missing, kind: type[Table]) -> Table:
-        rows = rows_or_none(table, kind)
-        mine = getattr(rows, "pid") == pid  # noqa: B009
-        return rows if mine.all() else rows.rows(mine)
+    def own(table: Table | Missing, kind: type[Table]) -> list[Table]:
+        return _divided(rows_or_none(table, kind), pids)
 
-    return ProcessTables(
-        pid=pid,
-        kernels=own(trace.kernels, Kernels),
-        copies=own(trace.copies, Copies),
-        memsets=own(trace.memsets, Memsets),
-        calls=own(trace.api_calls, ApiCalls),
-        syncs=own(trace.syncs, Syncs),
-        event_records=own(trace.event_records, EventRecords),
-        ranges=own(trace.ranges, Ranges),
-        os_calls=own(trace.os_calls, OsCalls),
-        overheads=own(trace.overheads, Overheads),
-        streams=own(trace.streams, Streams),
-        contexts=own(trace.contexts, Contexts),
-    )
+    kernels, copies = own(trace.kernels, Kernels), own(trace.copies, Copies)
+    memsets, calls = own(trace.memsets, Memsets), own(trace.api_calls, ApiCalls)
+    syncs, records = own(trace.syncs, Syncs), own(trace.event_records, EventRecords)
+    ranges, os_calls = own(trace.ranges, Ranges), own(trace.os_calls, OsCalls)
+    overheads = own(trace.overheads, Overheads)
+    streams, contexts = own(trace.streams, Streams), own(trace.contexts, Contexts)
+    return [
+        ProcessTables(
+            pid,
+            kernels[i],
+            copies[i],
+            memsets[i],
+            calls[i],
+            syncs[i],
+            records[i],
+            ranges[i],
+            os_calls[i],
+            overheads[i],
+            streams[i],
+            contexts[i],
+            trace.strings,
+        )
+        for i, pid in enumerate(pids)
+    ]
+
+
+def _divided(table: Table, pids: Sequence[int]) -> list[Table]:
+    column: Ints = getattr(table, "pid")  # noqa: B009
+    found, code = numbered(column)
+    if found.size == 1:
+        return [table if pid == found[0] else type(table).none() for pid in pids]
+    order, bounds = by_group(code, found.size)
+    at = {int(pid): number for number, pid in enumerate(found)}
+    return [
+        table.rows(order[bounds[at[pid]] : bounds[at[pid] + 1]])
+        if pid in at
+        else type(table).none()
+        for pid in pids
+    ]
 
 
 class CallIndex:
     """Finds a call by correlation id; of a runtime and its inner driver call, the outer."""
 
     def __init__(self, calls: ApiCalls) -> None:
-        usable = np.flatnonzero(calls.correlation_id > 0)
-        # Calls are sorted outer first, and the sort is stable.
-        order = usable[np.argsort(calls.correlation_id[usable], kind="stable")]
-        ids = calls.correlation_id[order]
-        first = np.ones(ids.size, dtype=bool)
-        first[1:] = ids[1:] != ids[:-1]
-        self._ids = ids[first]
-        self._rows = order[first]
+        ids = calls.correlation_id
+        usable = np.flatnonzero(ids > 0)
+        self._lowest = int(ids[usable].min()) if usable.size else 0
+        width = int(ids.max()) - self._lowest + 1 if usable.size else 0
+        # Calls are sorted outer first: the first row of each id counts.
+        self._direct = width <= _DENSE * ids.size
+        if self._direct:
+            self._rows = np.full(width, NO_CALL, dtype=np.intp)
+            self._rows[ids[usable[::-1]] - self._lowest] = usable[::-1]
+        else:
+            order = usable[ordered(ids[usable])]
+            first = np.append(True, ids[order[1:]] != ids[order[:-1]])
+            self._rows = order[first]
+            self._ids = ids[self._rows]
 
     def rows(self, correlation_ids: Ints) -> Index:
         """Row of the call with each correlation id, shape (n,); NO_CALL where there is none."""
-        if self._ids.size == 0:
+        if self._rows.size == 0:
             return np.full(correlation_ids.shape, NO_CALL, dtype=np.intp)
+        if self._direct:
+            at = correlation_ids - self._lowest
+            known = (at >= 0) & (at < self._rows.size)
+            rows = self._rows.take(at, mode="clip")
+            rows[~known] = NO_CALL
+            return rows
         at = np.minimum(np.searchsorted(self._ids, correlation_ids), self._ids.size - 1)
-        hit = (self._ids[at] == correlation_ids) & (correlation_ids > 0)
-        return np.where(hit, self._rows[at], NO_CALL).astype(np.intp)
+        return np.where(self._ids[at] == correlation_ids, self._rows[at], NO_CALL)
 
 
-def launch_start_ns(operations: Kernels, calls: ApiCalls, index: CallIndex) -> Ints:
+Device = TypeVar("Device", bound=Columns)
+
+
+def launch_start_ns(call: Index, calls: ApiCalls) -> Ints:
     """Start of the call that launched each kernel, shape (n,); ABSENT_TIME where unknown."""
-    rows = index.rows(operations.correlation_id)
     if len(calls) == 0:
-        return np.full(rows.shape, ABSENT_TIME, dtype=np.int64)
-    return np.where(rows == NO_CALL, ABSENT_TIME, calls.start_ns[np.maximum(rows, 0)])
+        return constant(ABSENT_TIME, call.size)
+    return np.where(call == NO_CALL, ABSENT_TIME, calls.start_ns[call])
 
 
 ABSENT_TIME = np.iinfo(np.int64).min
 """Earlier than any time: a launch that was not recorded."""
 
 
-def on_device(table: Columns, device_id: int) -> Mask:
-    """Mask of the rows on one device."""
-    mask: Mask = getattr(table, "device_id") == device_id  # noqa: B009
-    return mask
+def on_device(table: Device, device_id: int) -> Device:
+    """The rows on one device."""
+    column: Ints = getattr(table, "device_id")  # noqa: B009
+    mine = column == device_id
+    return table if mine.all() else table.rows(mine)
 
 
 def copies_on_device(copies: Copies, device_id: int) -> Copies:
     """Copies that occupy a device: its own, and peer copies from or to it, each once."""
-    from overlapcheck.trace import CopyKind
-
     peer = copies.kind == CopyKind.PEER_TO_PEER
     touches = peer & (
         (copies.source_device_id == device_id) | (copies.destination_device_id == device_id)
     )
     mine = copies.rows((copies.device_id == device_id) | touches)
     # NOTE: CUPTI has two kinds of peer-copy records; the same copy must not count twice.
+    peers = np.flatnonzero(mine.kind == CopyKind.PEER_TO_PEER)
+    if peers.size < 2:
+        return mine
+    keys = (mine.start_ns, mine.end_ns, mine.correlation_id, mine.bytes)
+    first, _ = groups(*(key[peers] for key in keys))
     repeated = np.zeros(len(mine), dtype=bool)
-    if (mine.kind == CopyKind.PEER_TO_PEER).any():
-        keys = np.stack(
-            (mine.start_ns, mine.end_ns, mine.correlation_id, mine.bytes, mine.kind), axis=1
-        )
-        _, first = np.unique(keys, axis=0, return_index=True)
-        repeated[:] = True
-        repeated[first] = False
-        repeated &= mine.kind == CopyKind.PEER_TO_PEER
+    repeated[peers] = True
+    repeated[peers[first]] = False
     return mine.rows(~repeated) if repeated.any() else mine
 
 

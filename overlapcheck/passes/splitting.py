@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints
+from overlapcheck.columns import Index, Ints, constant
 
 NO_CUT = -1
 
@@ -36,21 +36,54 @@ def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) ->
         cut_start_ns: intervals, sorted and disjoint, shape (m,).
         cut_end_ns: their ends.
     """
+    if cut_start_ns.size == 0:
+        return _whole(start_ns, end_ns)
     first = np.searchsorted(cut_end_ns, start_ns, side="right")
     last = np.maximum(np.searchsorted(cut_start_ns, end_ns, side="left"), first)
-    pieces = 2 * (last - first) + 1
+    hit = np.flatnonzero(last > first)
+    if hit.size == 0:
+        return _whole(start_ns, end_ns)
+    # Cuts are few: most spans stay whole, and need no more than their place among the pieces.
+    pieces = np.ones(start_ns.size, dtype=np.intp)
+    pieces[hit] = 2 * (last[hit] - first[hit]) + 1
     span = np.repeat(np.arange(start_ns.size), pieces)
-    within = np.arange(span.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    cut = first[span] + within // 2
+    start, end = start_ns[span], end_ns[span]
+    cut = np.full(span.size, NO_CUT, dtype=np.int64)
+    rows = np.flatnonzero(pieces[span] > 1)
+    _cut_up(rows, span, first, pieces, (start, end, cut), (cut_start_ns, cut_end_ns))
+    keep = end > start
+    if keep.all():
+        return Split(span, start, end, cut)
+    return Split(span[keep], start[keep], end[keep], cut[keep])
+
+
+def _whole(start_ns: Ints, end_ns: Ints) -> Split:
+    span = np.flatnonzero(end_ns > start_ns)
+    if span.size < start_ns.size:
+        start_ns, end_ns = start_ns[span], end_ns[span]
+    return Split(span, start_ns, end_ns, constant(NO_CUT, span.size))
+
+
+def _cut_up(
+    rows: Index,
+    span: Index,
+    first: Index,
+    pieces: Index,
+    made: tuple[Ints, Ints, Ints],
+    cuts: tuple[Ints, Ints],
+) -> None:
+    """Bound the pieces (rows) of the spans that cuts touch: start, end and cut, in place."""
+    start, end, number = made
+    of = span[rows]
+    begins = np.append(True, of[1:] != of[:-1])
+    within = np.arange(rows.size) - np.maximum.accumulate(np.where(begins, np.arange(rows.size), 0))
+    cut = first[of] + within // 2
     is_cut = within % 2 == 1
     # Even pieces lie between the cut before and the cut at hand, odd ones are the cut itself.
-    padded_end = np.concatenate((cut_end_ns, [np.iinfo(np.int64).max]))
-    padded_start = np.concatenate((cut_start_ns, [np.iinfo(np.int64).max]))
-    previous_end = np.where(within == 0, start_ns[span], padded_end[np.maximum(cut - 1, 0)])
-    start = np.where(is_cut, padded_start[cut], previous_end)
-    end = np.where(is_cut, padded_end[cut], padded_start[cut])
-    end = np.where(within == pieces[span] - 1, end_ns[span], end)
-    start = np.maximum(start, start_ns[span])
-    end = np.minimum(end, end_ns[span])
-    keep = end > start
-    return Split(span[keep], start[keep], end[keep], np.where(is_cut, cut, NO_CUT)[keep])
+    none = [np.iinfo(np.int64).max]
+    cut_start, cut_end = np.append(cuts[0], none), np.append(cuts[1], none)
+    left = np.where(is_cut, cut_start[cut], cut_end[np.maximum(cut - 1, 0)])
+    right = np.where(is_cut, cut_end[cut], cut_start[cut])
+    start[rows] = np.where(within == 0, start[rows], np.maximum(left, start[rows]))
+    end[rows] = np.where(within == pieces[of] - 1, end[rows], np.minimum(right, end[rows]))
+    number[rows] = np.where(is_cut, cut, NO_CUT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.columns import groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import JUDGED_DIRECTIONS, CopyOverlap, Direction, StepTimes
 from overlapcheck.passes.window import Steps
@@ -28,12 +29,13 @@ def step_times(
     if window.steps is None:
         return StepTimes.none()
     inside = (steps.kernel_step >= window.skipped) & (kernels.start_ns < window.end_ns)
-    numbers, first = np.unique(steps.kernel_step[inside], return_index=True)
+    number = steps.kernel_step[inside]
+    first, _ = groups(number)
     # Kernels are sorted by start, so the first row of a step is its first kernel. Steps that run
     # at once on several streams may begin in another order than they were numbered.
     start = np.maximum(kernels.start_ns[inside][first], window.start_ns)
     order = np.argsort(start, kind="stable")
-    numbers, start = numbers[order], start[order]
+    numbers, start = number[first[order]], start[order]
     end = np.append(start[1:], window.end_ns)
     busy = compute.overlap_with(start, end)
     judged = [copies[d] for d in JUDGED_DIRECTIONS if d in copies]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.columns import Index, Ints, Mask, distinct, groups, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
 
@@ -66,7 +66,7 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         pattern: a family ("my step #") or a regular expression; None takes step-like names.
     """
     members: dict[str, list[int]] = {}
-    for name_id in np.unique(ranges.name_id).tolist():
+    for name_id in distinct(ranges.name_id).tolist():
         name = strings.text(name_id)
         if _is_step(name, pattern):
             members.setdefault(family_of(name), []).append(name_id)
@@ -122,8 +122,9 @@ def _new_names(kernel_step: Index, name_id: Ints, count: int) -> Mask:
     """Steps in which a kernel name is seen for the first time."""
     new = np.zeros(count, dtype=bool)
     if name_id.size:
-        order = np.argsort(kernel_step, kind="stable")
-        _, first = np.unique(name_id[order], return_index=True)
-        steps = kernel_step[order][first]
+        # Sorted by step, so the first row of each name is of its first step.
+        order = ordered(kernel_step)
+        first, _ = groups(name_id[order])
+        steps = kernel_step[order[first]]
         new[steps[steps >= 0]] = True
     return new

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Mask
+from overlapcheck.columns import Index, Mask, by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Direction, StreamRole, StreamTimeline, Window
 from overlapcheck.passes.copy_overlap import DIRECTION_OF
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import Copies, Kernels, Memsets, StreamKey, StreamKind
+from overlapcheck.trace import Copies, Kernels, Memsets, StreamKey, StreamKind, Table
 
 
 def null_streams(process: ProcessTables) -> set[StreamKey]:
@@ -29,9 +29,10 @@ def null_streams(process: ProcessTables) -> set[StreamKey]:
     named |= set(_keys(null))
     described = set(_keys(streams))
     settled = {key.context_id for key in named}
+    known_contexts = {key.context_id for key in described}
     for table in (process.kernels, process.copies, process.memsets):
-        for key in _distinct(table):
-            known_context = any(d.context_id == key.context_id for d in described)
+        for key in by_stream(table):
+            known_context = key.context_id in known_contexts
             if key.context_id not in settled and known_context and key not in described:
                 named.add(key)
     return named
@@ -67,16 +68,19 @@ def stream_timelines(
         )
     }
     found = []
-    for key in sorted({*_distinct(kernels), *_distinct(copies), *_distinct(memsets)}):
+    on_kernels, on_copies, on_memsets = by_stream(kernels), by_stream(copies), by_stream(memsets)
+    nothing = np.empty(0, dtype=np.intp)
+    for key in sorted({*on_kernels, *on_copies, *on_memsets}):
+        rows = on_kernels.get(key, nothing)
         kind, priority = described.get(key, (StreamKind.UNKNOWN, None))
         timeline = _timeline(
             key,
             StreamKind.NULL if key in nulls else StreamKind(kind),
             priority,
-            kernels,
-            communication,
-            copies,
-            memsets,
+            part_of(kernels, rows),
+            communication if rows.size == len(kernels) else communication[rows],
+            part_of(copies, on_copies.get(key, nothing)),
+            part_of(memsets, on_memsets.get(key, nothing)),
             window,
         )
         if timeline is not None:
@@ -95,16 +99,19 @@ def _timeline(
     window: Window,
 ) -> StreamTimeline | None:
     def clip(table: Kernels | Copies | Memsets, mask: Mask) -> Intervals:
+        if not mask.any():
+            return Intervals.empty()
+        if mask.all():
+            return Intervals.of(table.start_ns, table.end_ns).clip(window.start_ns, window.end_ns)
         union = Intervals.of(table.start_ns[mask], table.end_ns[mask])
         return union.clip(window.start_ns, window.end_ns)
 
-    on_kernels, on_copies = _on(kernels, key), _on(copies, key)
-    compute = clip(kernels, on_kernels & ~communication)
-    comm = clip(kernels, on_kernels & communication)
-    memset = clip(memsets, _on(memsets, key))
+    compute = clip(kernels, ~communication)
+    comm = clip(kernels, communication)
+    memset = clip(memsets, np.ones(len(memsets), dtype=bool))
     by_direction: dict[Direction, Intervals] = {}
     for copy_kind, direction in DIRECTION_OF.items():
-        busy = clip(copies, on_copies & (copies.kind == copy_kind))
+        busy = clip(copies, copies.kind == copy_kind)
         if busy:
             by_direction[direction] = busy
     copied = sum(busy.total_ns for busy in by_direction.values())
@@ -131,13 +138,8 @@ def _timeline(
         communication=comm,
         copies=by_direction,
         memset=memset,
-        kernels=int((on_kernels & inside).sum()),
+        kernels=int(inside.sum()),
     )
-
-
-def _on(table: Kernels | Copies | Memsets, key: StreamKey) -> Mask:
-    mask: Mask = (table.context_id == key.context_id) & (table.stream_id == key.stream_id)
-    return mask
 
 
 def _keys(table: object) -> list[StreamKey]:
@@ -146,9 +148,22 @@ def _keys(table: object) -> list[StreamKey]:
     return [StreamKey(c, s) for c, s in zip(contexts.tolist(), streams.tolist(), strict=True)]
 
 
-def _distinct(table: Kernels | Copies | Memsets) -> list[StreamKey]:
+def part_of(table: Table, rows: Index) -> Table:
+    """The rows of one stream, see `by_stream`; the table itself where it is the only one."""
+    return table if rows.size == len(table) else table.rows(rows)
+
+
+def by_stream(table: Kernels | Copies | Memsets) -> dict[StreamKey, Index]:
+    """Rows of each stream, in order; streams in the order of their ids."""
     if len(table) == 0:
-        return []
+        return {}
+    first, group = groups(table.context_id, table.stream_id)
+    order, bounds = by_group(group, first.size)
     # Ids of unified-memory migrations are all zero: they belong to no stream.
-    pairs = np.unique(np.stack((table.context_id, table.stream_id), axis=1), axis=0)
-    return [StreamKey(int(c), int(s)) for c, s in pairs if int(s) > 0]
+    return {
+        StreamKey(int(table.context_id[row]), int(table.stream_id[row])): order[
+            bounds[i] : bounds[i + 1]
+        ]
+        for i, row in enumerate(first.tolist())
+        if table.stream_id[row] > 0
+    }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints
+from overlapcheck.columns import Index, Ints, ordered
 from overlapcheck.measurements import Window, WindowSource
 from overlapcheck.passes.period import find_period
 from overlapcheck.passes.process import ABSENT_TIME, ProcessTables
@@ -108,7 +108,7 @@ def _from_period(
 ) -> Steps | None:
     # A kernel whose launch was not recorded belongs to no step here either.
     launched = np.flatnonzero(launch_ns != ABSENT_TIME)
-    order = launched[np.argsort(launch_ns[launched], kind="stable")]
+    order = launched[ordered(launch_ns[launched])]
     reach = np.maximum.accumulate(kernels.end_ns[order])
     gap = np.maximum(kernels.start_ns[order] - np.concatenate((reach[:1], reach[:-1])), 0)
     period = find_period(kernels.name_id[order], gap)

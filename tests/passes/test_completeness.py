@@ -333,8 +333,7 @@ def test_a_recording_of_nothing_says_what_was_asked_for() -> None:
 
     assert problem.pid == ABSENT
     assert problem.what == (
-        "the report holds no kernels, CUDA calls or NVTX ranges"
-        " (asked for: Cuda, NvtxEvents, OSRuntime)"
+        "no kernel, CUDA call or NVTX range was recorded (asked for: Cuda, NvtxEvents, OSRuntime)"
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow
 import pyarrow.types
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Ints, Mask, compact, constant, is_constant, ordered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 ANY_PROCESS = 0
 """Process of rows in exports that do not record one."""
+# Arrow's own encoder takes longer to import than these take to number.
+_FEW_ROWS = 100_000
+_LATEST = np.iinfo(np.int64).max
 
 
 class NotWholeNumbers(Exception):
@@ -40,6 +44,67 @@ def process(db: Database, table: str, *, thread: bool) -> str:
 def thread(db: Database, table: str) -> str:
     """SQL for the thread id of a row."""
     return f"ifnull(globalTid & 16777215, {ABSENT})" if db.has(table, "globalTid") else str(ABSENT)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an integer column comes from."""
+
+    name: str
+    """Column of the export."""
+    null: int = ABSENT
+    """Stands for NULL."""
+    missing: int | None = None
+    """Stands for every row of an export without the column; None is the same as `null`."""
+
+
+def fetch(db: Database, table: str, sources: Mapping[str, Source]) -> dict[str, Ints]:
+    """Whole columns of a large table, in no particular row order.
+
+    Args:
+        db: the export.
+        table: canonical table name, known to exist.
+        sources: by output name; at least one column exists.
+
+    Raises:
+        NotWholeNumbers: a column holds something else.
+    """
+    name = db.resolve(table) or table
+    present = {s.name: s.null for s in sources.values() if db.has(table, s.name)}
+    found = db.integer_columns(name, present)
+    if found is None:
+        chosen = (f'ifnull("{column}", {null}) AS "{column}"' for column, null in present.items())
+        rows = db.query(f'SELECT {", ".join(chosen)} FROM "{name}"')
+        found = {column: integers(rows, column) for column in present}
+    count = next(iter(found.values())).size
+    return {
+        output: found[source.name]
+        if source.name in found
+        else constant(source.null if source.missing is None else source.missing, count)
+        for output, source in sources.items()
+    }
+
+
+TIMES = {"start_ns": Source("start", _LATEST), "end_ns": Source("end", -_LATEST)}
+"""A row without a start or an end ends before it starts."""
+
+
+def kept(columns: dict[str, Ints], which: Mask) -> dict[str, Ints]:
+    """The rows that a mask selects."""
+    if which.all():
+        return columns
+    count = int(np.count_nonzero(which))
+    return {
+        name: values[which] if values.strides != (0,) else constant(int(values[0]), count)
+        for name, values in columns.items()
+    }
+
+
+def joined(parts: list[dict[str, Ints]]) -> dict[str, Ints]:
+    """The rows of several tables with the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def select(
@@ -74,7 +139,31 @@ def integers(rows: pa.Table, name: str) -> Ints:
     if values.null_count or not pyarrow.types.is_integer(values.type):
         # SQLite checks no types: a damaged or hand-made file may hold anything.
         raise NotWholeNumbers(name)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.int64, copy=False)
+    return _numbers(values)
+
+
+def _numbers(values: pa.Array) -> Ints:
+    # Not to_numpy(), which imports pandas for it.
+    kind = "u" if pyarrow.types.is_unsigned_integer(values.type) else "i"
+    numbers = np.frombuffer(values.buffers()[1], dtype=f"{kind}{values.type.bit_width // 8}")
+    return numbers[values.offset : values.offset + len(values)].astype(np.int64, copy=False)
+
+
+def split_thread(columns: dict[str, Ints], *, known: bool) -> None:
+    """Replace `thread`, nsys's globalTid, by the process and the thread within it.
+
+    Args:
+        columns: changed in place.
+        known: whether the export has the column.
+    """
+    both = columns.pop("thread")
+    if not known:
+        columns |= {"pid": constant(ANY_PROCESS, both.size), "tid": constant(ABSENT, both.size)}
+        return
+    one = both[:1] if is_constant(both) else both
+    pid, tid = one >> 24, np.where(one == ABSENT, ABSENT, one & 0xFFFFFF)
+    for name, values in (("pid", pid), ("tid", tid)):
+        columns[name] = compact(values) if one is both else constant(int(values[0]), both.size)
 
 
 def text(expression: str) -> str:
@@ -85,6 +174,16 @@ def text(expression: str) -> str:
 def texts(rows: pa.Table, name: str) -> list[str]:
     """A column selected with `text`, decoded; what is not UTF-8 becomes replacement characters."""
     return [decoded(value) for value in rows.column(name).to_pylist()]
+
+
+def factorized(rows: pa.Table, name: str) -> tuple[Ints, list[bytes]]:
+    """Number of each row's text, and the distinct texts in the order of their first row."""
+    if len(rows) < _FEW_ROWS:
+        numbers: dict[bytes, int] = {}
+        found = [numbers.setdefault(text, len(numbers)) for text in rows.column(name).to_pylist()]
+        return np.array(found, dtype=np.int64), list(numbers)
+    encoded = rows.column(name).combine_chunks().dictionary_encode()
+    return _numbers(encoded.indices), encoded.dictionary.to_pylist()
 
 
 def decoded(value: bytes | str | None) -> str:
@@ -110,5 +209,8 @@ def _sorted(columns: dict[str, Ints], second: Ints) -> dict[str, Ints]:
     in_order = (start[1:] > start[:-1]) | (same & (second[1:] >= second[:-1]))
     if in_order.all():
         return columns
-    order = np.lexsort((second, start))
-    return {name: values[order] for name, values in columns.items()}
+    order = ordered(start, second)
+    return {
+        name: values[order] if values.strides != (0,) else values
+        for name, values in columns.items()
+    }

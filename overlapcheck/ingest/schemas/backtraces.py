@@ -18,6 +18,7 @@ from overlapcheck.ingest.schemas._select import (
     by_start,
     column,
     decoded,
+    factorized,
     integers,
     process,
     select,
@@ -61,11 +62,9 @@ def read_python_backtraces(
     )
     if len(rows) == 0:
         return missing, {}
-    import pandas as pd
-
-    codes, distinct = pd.factorize(rows.column("payload").to_pandas().to_numpy())
+    codes, distinct = factorized(rows, "payload")
     columns = {name: integers(rows, name) for name in expressions}
-    columns |= {"end_ns": columns["start_ns"], "stack_id": codes.astype(np.int64)}
+    columns |= {"end_ns": columns["start_ns"], "stack_id": codes}
     columns = by_start(columns)
     del columns["end_ns"]
     payloads = [_frames(decoded(payload)) for payload in distinct]

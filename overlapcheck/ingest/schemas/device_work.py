@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Ints, compact, constant
 from overlapcheck.ingest.schemas import enums
-from overlapcheck.ingest.schemas._select import by_start, column, process, select
+from overlapcheck.ingest.schemas._select import (
+    ANY_PROCESS,
+    TIMES,
+    Source,
+    by_start,
+    fetch,
+    joined,
+    kept,
+    select,
+)
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 if TYPE_CHECKING:
@@ -23,46 +32,53 @@ GRAPH = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
 MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 
+_OPERATION = TIMES | {
+    "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+    "device_id": Source("deviceId", 0),
+    "context_id": Source("contextId", 0),
+    "stream_id": Source("streamId"),
+    "correlation_id": Source("correlationId"),
+}
+_GRID = ("gridX", "gridY", "gridZ")
+_BLOCK = ("blockX", "blockY", "blockZ")
 # NOTE: CUPTI writes start = end = 0 where it could not time an operation.
 _TIMED = '"end" >= start AND NOT (start = 0 AND "end" = 0)'
 
 
-def _operation(db: Database, table: str) -> dict[str, str]:
-    return {
-        "start_ns": "start",
-        "end_ns": '"end"',
-        "pid": process(db, table, thread=False),
-        "device_id": column(db, table, "deviceId", 0),
-        "context_id": column(db, table, "contextId", 0),
-        "stream_id": column(db, table, "streamId"),
-        "correlation_id": column(db, table, "correlationId"),
-    }
+def _operations(db: Database, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
+    """Rows with a usable time, see `_TIMED`."""
+    columns = fetch(db, table, _OPERATION | extra)
+    start, end = columns["start_ns"], columns["end_ns"]
+    columns = kept(columns, (end >= start) & ((start != 0) | (end != 0)))
+    columns["pid"] = compact(columns["pid"] >> 24)
+    return columns
 
 
 def read_kernels(db: Database) -> Kernels | Missing:
     """Kernels and graph blocks in one table, for both are work of a stream."""
     parts = []
     if db.has(KERNEL, "start", "end"):
-        name = column(db, KERNEL, "shortName", ABSENT)
-        grid = " * ".join(column(db, KERNEL, f"grid{axis}", 1) for axis in "XYZ")
-        block = " * ".join(column(db, KERNEL, f"block{axis}", 1) for axis in "XYZ")
-        extra = {
-            "name_id": name,
-            "grid_count": grid,
-            "block_count": block,
-            "graph_node_id": column(db, KERNEL, "graphNodeId"),
-            "opaque": "0",
-        }
-        parts.append(select(db, KERNEL, _operation(db, KERNEL) | extra, _TIMED))
+        parts.append(_kernels(db))
     if db.has(GRAPH, "start", "end"):
-        constants = dict.fromkeys(("name_id", "graph_node_id"), str(ABSENT))
-        constants |= dict.fromkeys(("grid_count", "block_count"), "0") | {"opaque": "1"}
-        parts.append(select(db, GRAPH, _operation(db, GRAPH) | constants, _TIMED))
+        blocks = _operations(db, GRAPH, {})
+        count = blocks["start_ns"].size
+        blocks |= dict.fromkeys(("name_id", "graph_node_id"), constant(ABSENT, count))
+        blocks |= dict.fromkeys(("grid_count", "block_count"), constant(0, count))
+        parts.append(blocks | {"opaque": constant(1, count)})
     if not parts:
         return Missing("kernels", "the report holds no kernel rows", "--trace=cuda")
-    columns = by_start({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
-    opaque = columns.pop("opaque").astype(np.bool_)
+    columns = by_start(joined(parts))
+    opaque = compact(columns.pop("opaque").astype(np.bool_))
     return Kernels(**columns, opaque=opaque)
+
+
+def _kernels(db: Database) -> dict[str, Ints]:
+    extra = {"name_id": Source("shortName"), "graph_node_id": Source("graphNodeId")}
+    columns = _operations(db, KERNEL, extra | {axis: Source(axis, 1) for axis in (*_GRID, *_BLOCK)})
+    for name, axes in (("grid_count", _GRID), ("block_count", _BLOCK)):
+        x, y, z = (columns.pop(axis) for axis in axes)
+        columns[name] = compact(x * y * z)
+    return columns | {"opaque": constant(0, columns["start_ns"].size)}
 
 
 def read_copies(db: Database) -> Copies | Missing:
@@ -70,15 +86,15 @@ def read_copies(db: Database) -> Copies | Missing:
     if not db.has(MEMCPY, "start", "end"):
         return Missing("copies", "the report holds no copy rows", "--trace=cuda")
     extra = {
-        "bytes": column(db, MEMCPY, "bytes", 0),
-        "kind": column(db, MEMCPY, "copyKind", 0),
-        "source": column(db, MEMCPY, "srcKind"),
-        "destination": column(db, MEMCPY, "dstKind"),
-        "source_device_id": column(db, MEMCPY, "srcDeviceId"),
-        "destination_device_id": column(db, MEMCPY, "dstDeviceId"),
-        "graph_node_id": column(db, MEMCPY, "graphNodeId"),
+        "bytes": Source("bytes", 0),
+        "kind": Source("copyKind", 0),
+        "source": Source("srcKind"),
+        "destination": Source("dstKind"),
+        "source_device_id": Source("srcDeviceId"),
+        "destination_device_id": Source("dstDeviceId"),
+        "graph_node_id": Source("graphNodeId"),
     }
-    columns = by_start(select(db, MEMCPY, _operation(db, MEMCPY) | extra, _TIMED))
+    columns = by_start(_operations(db, MEMCPY, extra))
     columns["kind"] = enums.copy_kinds(db, columns["kind"])
     columns["source"] = enums.memory_kinds(db, columns["source"])
     columns["destination"] = enums.memory_kinds(db, columns["destination"])
@@ -89,11 +105,8 @@ def read_memsets(db: Database) -> Memsets | Missing:
     """Memory sets."""
     if not db.has(MEMSET, "start", "end"):
         return Missing("memsets", "the report holds no memset rows", "--trace=cuda")
-    extra = {
-        "bytes": column(db, MEMSET, "bytes", 0),
-        "graph_node_id": column(db, MEMSET, "graphNodeId"),
-    }
-    return Memsets(**by_start(select(db, MEMSET, _operation(db, MEMSET) | extra, _TIMED)))
+    extra = {"bytes": Source("bytes", 0), "graph_node_id": Source("graphNodeId")}
+    return Memsets(**by_start(_operations(db, MEMSET, extra)))
 
 
 def count_untimed(db: Database) -> int:

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Index, Ints, compact, distinct, numbered, ordered
 from overlapcheck.ingest.schemas._select import (
+    ANY_PROCESS,
+    TIMES,
+    Source,
     by_start,
     by_start_outer_first,
-    column,
-    process,
-    select,
-    thread,
+    fetch,
+    joined,
+    kept,
+    split_thread,
 )
 from overlapcheck.trace import ApiCalls, EventRecords, Missing, OsCalls, Overheads, Syncs
 
@@ -44,14 +47,15 @@ def plain_api_name(name: str) -> str:
     return _ABI_SUFFIX.sub("", name)
 
 
-def _host_call(db: Database, table: str) -> dict[str, str]:
-    return {
-        "start_ns": "start",
-        "end_ns": '"end"',
-        "pid": process(db, table, thread=True),
-        "tid": thread(db, table),
-        "name_id": column(db, table, "nameId"),
-    }
+_HOST_CALL = TIMES | {"thread": Source("globalTid"), "name_id": Source("nameId")}
+
+
+def _host_calls(db: Database, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
+    """Rows with a begin and an end."""
+    columns = fetch(db, table, _HOST_CALL | extra)
+    columns = kept(columns, columns["end_ns"] >= columns["start_ns"])
+    split_thread(columns, known=db.has(table, "globalTid"))
+    return columns
 
 
 def read_api_calls(db: Database) -> ApiCalls | Missing:
@@ -59,15 +63,16 @@ def read_api_calls(db: Database) -> ApiCalls | Missing:
     if not db.has(RUNTIME, "start", "end"):
         return Missing("CUDA calls", "the report holds no CUDA API rows", "--trace=cuda")
     extra = {
-        "correlation_id": column(db, RUNTIME, "correlationId"),
-        "succeeded": f"{column(db, RUNTIME, 'returnValue', 0)} = 0",
-        "callchain_id": f"nullif({column(db, RUNTIME, 'callchainId', 0)}, 0)",
+        "correlation_id": Source("correlationId"),
+        "returned": Source("returnValue", 0),
+        "callchain_id": Source("callchainId", 0),
     }
-    extra["callchain_id"] = f"ifnull({extra['callchain_id']}, {ABSENT})"
-    columns = by_start_outer_first(
-        select(db, RUNTIME, _host_call(db, RUNTIME) | extra, '"end" >= start')
-    )
-    succeeded = columns.pop("succeeded").astype(np.bool_)
+    columns = _host_calls(db, RUNTIME, extra)
+    # Zero means no call chain.
+    chain = columns["callchain_id"]
+    columns["callchain_id"] = compact(np.where(chain == 0, ABSENT, chain))
+    columns = by_start_outer_first(columns)
+    succeeded = compact(columns.pop("returned") == 0)
     return ApiCalls(**columns, succeeded=succeeded)
 
 
@@ -81,13 +86,13 @@ def merge_api_names(name_ids: Ints, texts: Mapping[int, str]) -> tuple[Ints, dic
     Returns:
         Merged ids, shape (n,), and the plain name of each.
     """
-    distinct, inverse = np.unique(name_ids, return_inverse=True)
+    found, position = numbered(name_ids)
     first: dict[str, int] = {}
     merged = [
         first.setdefault(plain_api_name(texts.get(i, "")), i) if i != ABSENT else ABSENT
-        for i in distinct.tolist()
+        for i in found.tolist()
     ]
-    ids = np.array(merged, dtype=np.int64)[inverse] if merged else name_ids
+    ids = np.array(merged, dtype=np.int64)[position] if merged else name_ids
     return ids, {number: name for name, number in first.items()}
 
 
@@ -96,7 +101,11 @@ def without_repeats(calls: ApiCalls) -> ApiCalls:
 
     cudaMemcpyAsync and, inside it, cudaMemcpyAsync_v3020 with the same correlation id are one call.
     """
-    order = np.lexsort((np.arange(len(calls)), calls.name_id, calls.correlation_id, calls.pid))
+    several = _with_repeated_id(calls)
+    if several.size == 0:
+        return calls
+    keys = (calls.pid, calls.correlation_id, calls.name_id)
+    order = several[ordered(*(key[several] for key in keys))]
     same = np.zeros(len(calls), dtype=bool)
     previous, following = order[:-1], order[1:]
     same[following] = (
@@ -109,60 +118,76 @@ def without_repeats(calls: ApiCalls) -> ApiCalls:
     return calls.rows(~same) if same.any() else calls
 
 
+def _with_repeated_id(calls: ApiCalls) -> Index:
+    """Rows whose correlation id their process used more than once."""
+    codes = numbered(calls.pid)[1]
+    ids = calls.correlation_id
+    # Unique as long as correlation ids are the 32-bit numbers that CUPTI makes them.
+    key = ids if codes.strides == (0,) else ids + (codes << 34)
+    in_order = np.sort(key)
+    repeated = in_order[1:][in_order[1:] == in_order[:-1]]
+    return np.flatnonzero(np.isin(key, distinct(repeated)))
+
+
 def read_syncs(db: Database) -> Syncs | Missing:
     """Ids only: syncType changed its meaning twice, so kinds come from the API name."""
     if not db.has(SYNC, "start", "end"):
         return Missing("synchronisations", "the report holds no such rows", "--trace=cuda")
-    columns = by_start(
-        select(
-            db,
-            SYNC,
-            {
-                "start_ns": "start",
-                "end_ns": '"end"',
-                "pid": process(db, SYNC, thread=False),
-                "context_id": column(db, SYNC, "contextId", 0),
-                "stream_id": column(db, SYNC, "streamId"),
-                "correlation_id": column(db, SYNC, "correlationId"),
-                "event_id": column(db, SYNC, "eventId"),
-                "event_sync_id": column(db, SYNC, "eventSyncId"),
-            },
-        )
-    )
+    sources = TIMES | {
+        "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+        "context_id": Source("contextId", 0),
+        "stream_id": Source("streamId"),
+        "correlation_id": Source("correlationId"),
+        "event_id": Source("eventId"),
+        "event_sync_id": Source("eventSyncId"),
+    }
+    columns = fetch(db, SYNC, sources)
+    columns["pid"] = compact(columns["pid"] >> 24)
+    columns = by_start(columns)
     for name in ("stream_id", "event_id", "event_sync_id"):
-        columns[name] = np.where(columns[name] == _NOT_APPLICABLE, ABSENT, columns[name])
+        columns[name] = _applicable(columns[name])
     return Syncs(**columns)
+
+
+def _applicable(ids: Ints) -> Ints:
+    return compact(np.where(ids == _NOT_APPLICABLE, ABSENT, ids))
 
 
 def read_event_records(db: Database) -> EventRecords | Missing:
     """Event records; a table since 2022, with eventSyncId since schema 3.20."""
     if not db.has(EVENT, "streamId", "correlationId"):
         return Missing("event records", "the report holds no event rows", "--cuda-event-trace=true")
-    columns = select(
-        db,
-        EVENT,
-        {
-            "pid": process(db, EVENT, thread=False),
-            "device_id": column(db, EVENT, "deviceId", 0),
-            "context_id": column(db, EVENT, "contextId", 0),
-            "stream_id": column(db, EVENT, "streamId"),
-            "correlation_id": column(db, EVENT, "correlationId"),
-            "event_id": column(db, EVENT, "eventId"),
-            "event_sync_id": column(db, EVENT, "eventSyncId"),
-        },
-    )
-    order = np.lexsort((columns["correlation_id"], columns["pid"]))
-    return EventRecords(**{name: values[order] for name, values in columns.items()})
+    sources = {
+        "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+        "device_id": Source("deviceId", 0),
+        "context_id": Source("contextId", 0),
+        "stream_id": Source("streamId"),
+        "correlation_id": Source("correlationId"),
+        "event_id": Source("eventId"),
+        "event_sync_id": Source("eventSyncId"),
+    }
+    columns = fetch(db, EVENT, sources)
+    columns["pid"] = compact(columns["pid"] >> 24)
+    order = ordered(columns["pid"], columns["correlation_id"])
+    return EventRecords(**{name: compact(values[order]) for name, values in columns.items()})
 
 
-def read_os_calls(db: Database) -> OsCalls | Missing:
+def read_os_calls(db: Database, calls: ApiCalls | Missing) -> OsCalls | Missing:
     """OS calls of the threads that also call CUDA: no other thread's calls can explain a gap."""
     if not db.has(OSRT, "start", "end"):
         return Missing("OS calls", "the report holds no OS runtime rows", "--trace=osrt")
-    where = '"end" >= start'
-    if db.has(OSRT, "globalTid") and db.has(RUNTIME, "globalTid"):
-        where += f' AND globalTid IN (SELECT DISTINCT globalTid FROM "{db.resolve(RUNTIME)}")'
-    return OsCalls(**by_start_outer_first(select(db, OSRT, _host_call(db, OSRT), where)))
+    columns = _host_calls(db, OSRT, {})
+    known = db.has(OSRT, "globalTid") and db.has(RUNTIME, "globalTid")
+    if known and not isinstance(calls, Missing):
+        callers = distinct(_thread(calls.pid, calls.tid))
+        thread = _thread(columns["pid"], columns["tid"])
+        columns = kept(columns, np.isin(thread, callers[callers != ABSENT]))
+    return OsCalls(**by_start_outer_first(columns))
+
+
+def _thread(pid: Ints, tid: Ints) -> Ints:
+    """Process and thread in one number; ABSENT where the thread is."""
+    return compact((pid << 24) | tid)
 
 
 def read_overheads(db: Database) -> Overheads | Missing:
@@ -170,12 +195,11 @@ def read_overheads(db: Database) -> Overheads | Missing:
     parts = []
     for table in OVERHEAD_TABLES:
         if db.has(table, "start", "end"):
-            kind = column(db, table, "overheadType", 0)
-            excluded = ", ".join(map(str, _PROGRAM_OVERHEAD_TYPES))
-            where = f'"end" >= start AND {kind} NOT IN ({excluded})'
-            parts.append(select(db, table, _host_call(db, table), where))
+            columns = _host_calls(db, table, {"type": Source("overheadType", 0)})
+            program = np.isin(columns["type"], _PROGRAM_OVERHEAD_TYPES)
+            columns = kept(columns, ~program)
+            del columns["type"]
+            parts.append(columns)
     if not parts:
         return Missing("profiler overhead", "the report holds no overhead rows", "--trace=cuda")
-    return Overheads(
-        **by_start({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
-    )
+    return Overheads(**by_start(joined(parts)))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Texts
+from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.schemas._select import (
     by_start_outer_first,
     column,
     decoded,
+    factorized,
     integers,
     process,
     text,
@@ -51,14 +52,8 @@ def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dic
     columns = {name: integers(rows, name) for name in expressions}
     if len(rows) == 0:
         return Ranges(**columns), {}
-    inline_ids, texts = _numbered(rows.column("inline").to_pandas().to_numpy(), first_free_id)
+    codes, distinct = factorized(rows, "inline")
+    texts = {first_free_id + number: decoded(name) for number, name in enumerate(distinct)}
+    inline_ids = codes + first_free_id
     columns["name_id"] = np.where(columns["name_id"] == ABSENT, inline_ids, columns["name_id"])
     return Ranges(**by_start_outer_first(columns)), texts
-
-
-def _numbered(inline: Texts, first: int) -> tuple[Ints, dict[int, str]]:
-    import pandas as pd
-
-    codes, distinct = pd.factorize(inline)
-    texts = {first + number: decoded(name) for number, name in enumerate(distinct)}
-    return codes.astype(np.int64) + first, texts

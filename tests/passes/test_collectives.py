@@ -1,0 +1,150 @@
+"""Collectives drawn in pictures, with hand-computed exposure and meetings."""
+
+from __future__ import annotations
+
+import pytest
+
+from overlapcheck.collectives import CollectiveKind, collective_kind
+from overlapcheck.measurements import Measurements
+from tests.export import RealExport
+from tests.pictures import measure_file, picture
+
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+GATHER = "ncclDevKernel_AllGather_RING_LL"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (ALL_REDUCE, CollectiveKind.ALL_REDUCE),
+        ("ncclKernel_AllReduce_RING_LL_Sum_half", CollectiveKind.ALL_REDUCE),
+        ("cross_device_reduce_2stage", CollectiveKind.ALL_REDUCE),
+        ("one_shot_all_reduce_kernel", CollectiveKind.ALL_REDUCE),
+        (GATHER, CollectiveKind.ALL_GATHER),
+        ("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", CollectiveKind.REDUCE_SCATTER),
+        ("ncclDevKernel_Reduce_Sum_f32_RING_LL", CollectiveKind.REDUCE),
+        ("ncclDevKernel_Broadcast_RING_LL", CollectiveKind.BROADCAST),
+        ("ncclDevKernel_SendRecv", CollectiveKind.SEND_RECV),
+        ("nvshmemi_alltoall_kernel", CollectiveKind.ALL_TO_ALL),
+        ("ncclDevKernel_Generic", CollectiveKind.OTHER),
+    ],
+)
+def test_the_short_name_tells_the_kind(name: str, kind: CollectiveKind) -> None:
+    assert collective_kind(name) is kind
+
+
+def test_every_collective_has_its_step_its_place_and_its_exposed_part() -> None:
+    device = picture(
+        f"""
+        s7   kernel k          |aaaaaa.....|
+        s20  kernel {GATHER}   |..g........|
+        s20  kernel {ALL_REDUCE} |....rrrr...|
+        t1   cudaLaunchKernel  |a..........|
+        t1   cuLaunchKernelEx  |.g.r.......|
+        t1   nvtx step         |00000000000|
+        """,
+        column_us=100,
+        repeat=4,
+    ).device(skip=1)
+    rows = device.collectives
+
+    assert rows.kind.tolist() == [CollectiveKind.ALL_GATHER, CollectiveKind.ALL_REDUCE] * 3
+    assert rows.step.tolist() == [1, 1, 2, 2, 3, 3]
+    assert rows.order.tolist() == [0, 1] * 3
+    assert rows.exposed_ns.tolist() == [0, 200_000] * 3
+    assert rows.last.tolist() == [False, True] * 3
+    assert not rows.on_compute_stream.any()
+    assert rows.whole.all()
+    # Since the window's start, then since the end of the one before.
+    assert (rows.start_ns - rows.since_ns).tolist()[:3] == [200_000, 100_000, 500_000]
+
+
+def test_a_stream_that_also_computes_is_a_compute_stream() -> None:
+    device = picture(
+        f"""
+        s7   kernel k            |aaaa..|
+        s7   kernel {ALL_REDUCE} |....bb|
+        """
+    ).device(skip=0)
+
+    assert device.collectives.on_compute_stream.tolist() == [True]
+    assert device.collectives.step.tolist() == [-1]
+    assert device.collectives.last.tolist() == [False]
+
+
+def test_a_collective_cut_by_the_window_is_not_compared() -> None:
+    drawing = picture(
+        f"""
+        s7   kernel k            |aaaa..cccc|
+        s20  kernel {ALL_REDUCE} |.bbbbb....|
+        """,
+        column_us=1000,
+    )
+
+    measured = drawing.measure(window_ns=(2_000_000, 10_000_000))
+
+    (device,) = measured.devices
+    assert device.collectives.whole.tolist() == [False]
+    # Columns 4 and 5; the part before the window does not count.
+    assert device.collectives.exposed_ns.tolist() == [2_000_000]
+
+
+TWO_RANKS = f"""
+p1 gpu0 s7  kernel k            |aaaa......|
+p1 gpu0 s20 kernel {ALL_REDUCE} |....bbbb..|
+p2 gpu1 s7  kernel k            |cccccc....|
+p2 gpu1 s20 kernel {ALL_REDUCE} |......dd..|
+p1 t1 cudaLaunchKernel          |ab........|
+p2 t1 cudaLaunchKernel          |cd........|
+p1 t1 nvtx step                 |0000000000|
+p2 t1 nvtx step                 |0000000000|
+"""
+
+
+def two_ranks(drawing: str = TWO_RANKS, **options: object) -> Measurements:
+    return picture(drawing, column_us=100, repeat=5, **options).measure(skip=0)
+
+
+def test_two_devices_of_one_report_meet_and_one_waits_for_the_other() -> None:
+    (meeting,) = two_ranks().meetings
+
+    assert meeting.members == (0, 1)
+    assert meeting.occasions == 5
+    assert meeting.latest.tolist() == [1] * 5
+    assert meeting.waiting_ns.tolist() == [[200_000] * 5, [0] * 5]
+    assert meeting.transfer_ns.tolist() == [[200_000] * 5, [200_000] * 5]
+    assert meeting.exposed_waiting_ns.sum(axis=1).tolist() == [1_000_000, 0]
+    assert meeting.last.all()
+    assert meeting.end_spread_ns == 0
+
+
+def test_devices_whose_collectives_never_overlap_do_not_meet() -> None:
+    apart = TWO_RANKS.replace("|......dd..|", "|........dd|")
+
+    assert two_ranks(apart).meetings == ()
+
+
+def test_other_kinds_of_collective_are_other_communicators() -> None:
+    lines = TWO_RANKS.splitlines()
+    lines[4] = f"p2 gpu1 s20 kernel {GATHER} |......dd..|"
+
+    assert two_ranks("\n".join(lines)).meetings == ()
+
+
+def test_broadcasts_are_not_compared_for_their_root_need_not_wait() -> None:
+    assert (
+        two_ranks(TWO_RANKS.replace(ALL_REDUCE, "ncclDevKernel_Broadcast_RING_LL")).meetings == ()
+    )
+
+
+def test_the_evidence_says_who_waits_and_who_is_waited_for(real_export: RealExport) -> None:
+    measured = measure_file(real_export("ddp_bucketed"), skip=3)
+    (meeting,) = measured.meetings
+
+    assert meeting.members == (0, 1)
+    assert meeting.occasions == 24
+    for number, device in enumerate(measured.devices):
+        exposed = meeting.exposed_waiting_ns[number] + meeting.exposed_transfer_ns[number]
+        # One collective at a time: what is exposed adds up to the nanosecond.
+        assert exposed.sum() == (device.communication - device.compute).total_ns
+        assert device.collectives.exposed_ns.sum() == exposed.sum()
