@@ -223,3 +223,14 @@ def _sweep(*sets: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> tuple[
         open_now.append(np.cumsum(delta[order])[:-1] > 0)
     in_a, in_b = open_now
     return int(length[in_a].sum()), int(length[in_b].sum()), int(length[in_a & in_b].sum())
+
+
+@given(st.lists(pairs, max_size=4))
+def test_time_in_any_and_in_two_of_several_sets(sets: list[list[tuple[int, int]]]) -> None:
+    once, twice = Intervals.once_and_twice([Intervals.pairs(pieces) for pieces in sets])
+    depth = sum((bitmap(pieces).astype(int) for pieces in sets), np.zeros(SPAN, dtype=int))
+
+    assert is_canonical(once)
+    assert is_canonical(twice)
+    assert np.array_equal(bits_of(once), depth >= 1)
+    assert np.array_equal(bits_of(twice), depth >= 2)

@@ -94,7 +94,7 @@ def test_the_numeric_checks_never_change(measured: Measurements) -> None:
         ("train.py", True),
         ("train.py:104", True),
         ("loop/train.py:104", True),
-        ("/work/loop/train.py", True),
+        ("/srv/loop/train.py", True),
         ("train.py:105", False),
         ("rain.py", False),
         ("other/train.py", False),
@@ -103,7 +103,7 @@ def test_the_numeric_checks_never_change(measured: Measurements) -> None:
 def test_a_source_is_a_file_by_its_last_parts_and_a_line(
     source: str, matches: bool, measured: Measurements
 ) -> None:
-    here = at(measured, SourceLine("/work/loop/train.py", 104, "step"))
+    here = at(measured, SourceLine("/srv/loop/train.py", 104, "step"))
     outcome = check(here, allowing(AllowedCall("the loss", source=source))).outcome
 
     assert outcome is (Outcome.PASS if matches else Outcome.FAIL)
@@ -128,7 +128,7 @@ def test_a_range_is_one_of_the_same_thread_around_the_call(nvtx: str, passes: bo
 
 
 def test_all_that_an_entry_says_must_match(measured: Measurements) -> None:
-    here = at(measured, SourceLine("/work/loop/train.py", 104, "step"))
+    here = at(measured, SourceLine("/srv/loop/train.py", 104, "step"))
     entry = AllowedCall("the loss", api="cudaMemcpy", source="train.py")
 
     assert check(here, allowing(entry)) == check(here, FORBIDDEN)
