@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := fixtures/exports/pt_pageable.sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format golden clean
+.PHONY: help demo test check lint format golden bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ format: $(VENV)/installed-dev ## format the code
 
 golden: $(VENV)/installed-dev ## rewrite the golden outputs; review the diff
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers
+
+bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan, as ratios (minutes)
+	$(BIN)/python -m bench
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

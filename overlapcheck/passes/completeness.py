@@ -103,7 +103,8 @@ def _launches_without_rows(
     rows = _submitted(process, kinds)
     launches = np.isin(kinds[rows], np.array(sorted(_KERNEL_LAUNCHES)))
     present = has_row[rows]
-    interior = _interior(process.calls.tid[rows], present)
+    # Copies of later steps run ahead on streams of their own: only kernels follow kernels.
+    interior = _interior(process.calls.tid[rows], present & launches)
     last_end = max(_ends(process))
     after_all = process.calls.start_ns[rows] > last_end
     cut_off = launches & ~present & after_all & ~interior

@@ -159,6 +159,17 @@ def test_the_unflushed_tail_of_a_stopped_recording_takes_nothing_from_its_window
     assert not problems(picture(body + calls + threads))
 
 
+def test_copies_that_ran_ahead_do_not_make_the_cut_off_launches_before_them_a_loss() -> None:
+    assert not problems(
+        picture("""
+        s7  kernel k          |..aaaa.bbbb............|
+        s13 h2d pinned 1MiB   |..............xx.yy.zz.|
+        t1  cudaLaunchKernel  |a.b.c.d.e.f.g.h........|
+        t1  cudaMemcpyAsync   |.........x...y...z.....|
+        """)
+    )
+
+
 def test_graphs_launched_after_the_last_row_are_not_simply_cut_off() -> None:
     (problem,) = problems(
         picture(

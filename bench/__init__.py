@@ -1,0 +1,1 @@
+"""Benchmarks: what the analysis costs beside a bare scan of the same tables, as ratios."""
