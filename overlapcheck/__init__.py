@@ -16,7 +16,8 @@ from overlapcheck._version import __version__
 from overlapcheck.errors import ExitCode, OverlapcheckError
 
 if TYPE_CHECKING:
-    from overlapcheck.measurements import Direction, Measurements
+    from overlapcheck.copies import Direction
+    from overlapcheck.measurements import Measurements
     from overlapcheck.pipeline import analyze, measure, read_trace
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from overlapcheck.verdict import Outcome, Policy, Verdict
 else:
     _HOMES = {
-        "Direction": "measurements",
+        "Direction": "copies",
         "Measurements": "measurements",
         "Outcome": "verdict",
         "Policy": "verdict",

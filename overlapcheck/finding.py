@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 
 MATERIAL_SHARE = 0.02
 """Below this share of the window nothing is called a cause of failure."""

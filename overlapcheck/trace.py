@@ -10,70 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from overlapcheck.capture_info import CaptureInfo
 from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask, distinct, numbered
-
-
-class CopyKind(IntEnum):
-    """Direction of a copy, numbered as nsys does."""
-
-    UNKNOWN = 0
-    HOST_TO_DEVICE = 1
-    DEVICE_TO_HOST = 2
-    DEVICE_TO_DEVICE = 8
-    HOST_TO_HOST = 9
-    PEER_TO_PEER = 10
-    UNIFIED_HOST_TO_DEVICE = 11
-    UNIFIED_DEVICE_TO_HOST = 12
-    UNIFIED_DEVICE_TO_DEVICE = 13
-
-
-UNIFIED_KINDS = (
-    CopyKind.UNIFIED_HOST_TO_DEVICE,
-    CopyKind.UNIFIED_DEVICE_TO_HOST,
-    CopyKind.UNIFIED_DEVICE_TO_DEVICE,
-)
-"""Migrations of unified memory: work of the driver, not copies of the program."""
-
-
-class MemoryKind(IntEnum):
-    """Where a copy's source or destination lies, numbered as nsys does (not as CUPTI does)."""
-
-    PAGEABLE = 0
-    PINNED = 1
-    DEVICE = 2
-    ARRAY = 3
-    MANAGED = 4
-    DEVICE_STATIC = 5
-    MANAGED_STATIC = 6
-    UNKNOWN = 7
-
-
-class StreamKind(IntEnum):
-    """How a stream relates to the legacy null stream."""
-
-    UNKNOWN = 0
-    BLOCKING = 1
-    NON_BLOCKING = 2
-    NULL = 3
-
-
-class StreamKey(NamedTuple):
-    """Identity of a stream within one process and device."""
-
-    context_id: int
-    stream_id: int
-
-
-class DeviceKey(NamedTuple):
-    """What every number belongs to: one device as one process used it."""
-
-    pid: int
-    device_id: int
+from overlapcheck.kinds import CopyKind, DeviceKey, MemoryKind
 
 
 @dataclass(frozen=True)
@@ -297,55 +240,6 @@ class Gpu:
     device_id: int
     name: str
     copy_engines: int | None
-
-
-class Severity(IntEnum):
-    """Severity of a diagnostic message of nsys."""
-
-    INFORMATION = 1
-    WARNING = 2
-    ERROR = 3
-    VERBOSE = 4
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """A message that nsys stored in the report."""
-
-    severity: int
-    text: str
-    pid: int
-    """ABSENT where it concerns no process."""
-
-
-class GraphGranularity(StrEnum):
-    """How CUDA graph launches were recorded."""
-
-    GRAPH = "graph"
-    NODE = "node"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True)
-class CaptureInfo:
-    """Facts about the recording, free of environment, user and host name."""
-
-    nsys_version: str
-    """Product version of the exporter; "" before 2022."""
-    schema_version: str
-    program: str
-    """The profiled command with its arguments; "" where not recorded."""
-    traced: frozenset[str]
-    """Kinds that were asked for, as nsys names them (Cuda, NvtxEvents, OSRuntime)."""
-    graph_granularity: GraphGranularity
-    driver_version: str
-    environment: Mapping[str, str]
-    """Only CUDA_* and NCCL_* variables that change how a program runs."""
-    diagnostics: tuple[Diagnostic, ...]
-    utc_start_ns: int | None
-    """UTC of the trace's time 0, ns since 1970."""
-    dropped_untimed: int
-    """GPU rows without timestamps, left out."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 
 DEFAULT = "default"
 """Origin of a limit that nobody set."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from overlapcheck.trace import MemoryKind
+from overlapcheck.kinds import MemoryKind
 from tests.export import NOT_APPLICABLE, VM, Export
 from tests.pictures import Picture, PictureError, Piece, Row, pid_of, size_of, tid_of
 

@@ -7,19 +7,17 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.columns import ABSENT
+from overlapcheck.kinds import CopyKind, MemoryKind, StreamKind
 from overlapcheck.trace import (
     ApiCalls,
     Contexts,
     Copies,
-    CopyKind,
     EventRecords,
     Kernels,
-    MemoryKind,
     Missing,
     OsCalls,
     Overheads,
     Ranges,
-    StreamKind,
     Streams,
     Syncs,
     rows_or_none,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.verdict import Check, Outcome, Policy, Verdict
 
 

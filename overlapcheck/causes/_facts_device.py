@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overlapcheck.causes._base import Context
-from overlapcheck.measurements import JUDGED_DIRECTIONS
+from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
 
 

@@ -28,14 +28,10 @@ from dataclasses import dataclass
 
 from overlapcheck.causes._base import Evidence
 from overlapcheck.causes._facts import MAX_LINES, shortened
+from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.finding import Confidence
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import (
-    JUDGED_DIRECTIONS,
-    DeviceMeasurements,
-    Framework,
-    Measurements,
-)
+from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
 from overlapcheck.quantities import duration
 
 # Less than this share of the window is noise of two medians.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from overlapcheck.columns import ABSENT
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import CaptureProblem, DeviceMeasurements, Measurements
 from overlapcheck.quantities import percent
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Check, Outcome
 
 NAME = "capture"

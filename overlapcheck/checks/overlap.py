@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from overlapcheck.measurements import (
-    JUDGED_DIRECTIONS,
-    CopyOverlap,
-    DeviceMeasurements,
-    Direction,
-)
+from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
+from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import percent
 from overlapcheck.verdict import Check, Outcome, Policy
 

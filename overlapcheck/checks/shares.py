@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from overlapcheck.measurements import JUDGED_DIRECTIONS, DeviceMeasurements
+from overlapcheck.copies import JUDGED_DIRECTIONS
+from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.verdict import Check, Outcome, Policy
 

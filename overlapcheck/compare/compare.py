@@ -19,7 +19,7 @@ from overlapcheck.comparison import (
     Side,
     Unit,
 )
-from overlapcheck.measurements import JUDGED_DIRECTIONS, Direction
+from overlapcheck.copies import JUDGED_DIRECTIONS, Direction
 from overlapcheck.quantities import duration, percent
 from overlapcheck.report import DeviceReport, Report
 

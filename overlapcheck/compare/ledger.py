@@ -7,7 +7,7 @@ from overlapcheck.compare.pairing import Pair
 from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import Appeared, Change, Quantity, Unit
 from overlapcheck.finding import MATERIAL_SHARE, Finding
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 
 
 def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:

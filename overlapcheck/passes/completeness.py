@@ -12,13 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind
+from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, numbered
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import step_ranges
 from overlapcheck.quantities import count_of
-from overlapcheck.trace import CaptureInfo, GraphGranularity, Strings, Trace
+from overlapcheck.trace import Strings, Trace
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01

@@ -8,9 +8,10 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, Mask, constant, ordered
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline, Window
 from overlapcheck.passes.streams import by_stream, part_of
-from overlapcheck.trace import Kernels, StreamKey
+from overlapcheck.trace import Kernels
 
 
 def compute_gaps(

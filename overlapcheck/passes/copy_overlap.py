@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import Mask
+from overlapcheck.copies import CopyOverlap, Direction, UnifiedMigrations
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import CopyOverlap, Direction, UnifiedMigrations, Window
-from overlapcheck.trace import UNIFIED_KINDS, Copies, CopyKind
+from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
+from overlapcheck.measurements import Window
+from overlapcheck.trace import Copies
 
 DIRECTION_OF = {
     CopyKind.HOST_TO_DEVICE: Direction.H2D,

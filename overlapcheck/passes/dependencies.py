@@ -26,11 +26,11 @@ from overlapcheck.columns import (
     groups,
     ordered,
 )
+from overlapcheck.kinds import StreamKind
 from overlapcheck.ledger import Relation, Work
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, ProcessTables
 from overlapcheck.passes.streams import null_streams
-from overlapcheck.trace import StreamKind
 
 NO_OPERATION = -1
 # Device timestamps of neighbours may cross by this much.

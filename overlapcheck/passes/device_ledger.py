@@ -9,9 +9,9 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import Codes, Ints, Mask
+from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger
-from overlapcheck.measurements import CopyOverlap, Direction
 from overlapcheck.passes.dependencies import dependencies
 from overlapcheck.passes.held_calls import held_calls, launches_block
 from overlapcheck.passes.host_lateness import host_timeline

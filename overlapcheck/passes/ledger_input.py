@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from overlapcheck.columns import Ints
+from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Work
-from overlapcheck.measurements import CopyOverlap, Direction, Window
+from overlapcheck.measurements import Window
 from overlapcheck.passes.dependencies import Dependencies
 from overlapcheck.passes.host_lateness import HostTimeline
 from overlapcheck.passes.operations import Operations

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from overlapcheck.columns import Mask, distinct
+from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
-    JUDGED_DIRECTIONS,
     CaptureProblem,
     DeviceMeasurements,
     Measurements,
@@ -37,7 +38,7 @@ from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
 from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import DeviceKey, Kernels, Ranges, Trace, pids_of, rows_or_none
+from overlapcheck.trace import Kernels, Ranges, Trace, pids_of, rows_or_none
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:

@@ -17,16 +17,10 @@ from overlapcheck.columns import (
     groups,
     ordered,
 )
+from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
 from overlapcheck.ledger import Work
 from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, CallIndex
-from overlapcheck.trace import (
-    UNIFIED_KINDS,
-    ApiCalls,
-    Copies,
-    CopyKind,
-    Kernels,
-    Memsets,
-)
+from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets
 
 _WORK_OF_COPY = {
     CopyKind.HOST_TO_DEVICE: Work.H2D,

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from overlapcheck.columns import by_group, groups
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import DeviceKey, Kernels, Trace, rows_or_none
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.trace import Kernels, Trace, rows_or_none
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.columns import Ints, blocks, joined
+from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
-from overlapcheck.measurements import CopyOverlap, Direction, Window
+from overlapcheck.measurements import Window
 from overlapcheck.passes.idle_walk import Part, Parts
 from overlapcheck.passes.ledger_input import (
     DIRECTION_OF_WORK,

@@ -22,11 +22,11 @@ from overlapcheck.columns import (
     numbered,
     ordered,
 )
+from overlapcheck.kinds import CopyKind
 from overlapcheck.trace import (
     ApiCalls,
     Contexts,
     Copies,
-    CopyKind,
     EventRecords,
     Kernels,
     Memsets,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import groups
+from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import JUDGED_DIRECTIONS, CopyOverlap, Direction, StepTimes
+from overlapcheck.measurements import StepTimes
 from overlapcheck.passes.window import Steps
 from overlapcheck.trace import Kernels
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import Index, Mask, by_group, groups
+from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import Direction, StreamRole, StreamTimeline, Window
+from overlapcheck.kinds import StreamKey, StreamKind
+from overlapcheck.measurements import StreamRole, StreamTimeline, Window
 from overlapcheck.passes.copy_overlap import DIRECTION_OF
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import Copies, Kernels, Memsets, StreamKey, StreamKind, Table
+from overlapcheck.trace import Copies, Kernels, Memsets, Table
 
 
 def null_streams(process: ProcessTables) -> set[StreamKey]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from overlapcheck.measurements import JUDGED_DIRECTIONS
+from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.policy import values
 from overlapcheck.policy.values import Place, Reader
 from overlapcheck.verdict import AllowedCall

@@ -17,11 +17,11 @@ from overlapcheck.fleet import (
     Settings,
 )
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.rendezvous import attendance, on_streams
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Outcome, Verdict
 
 MAX_CAUSES = 6

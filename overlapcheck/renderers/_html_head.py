@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.report import DeviceReport, Report, WindowSummary
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 _MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS, clean
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 MAX_TEXT = 600

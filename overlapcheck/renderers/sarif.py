@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from overlapcheck.finding import Finding, SourceLine
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.renderers._plain_text import (
     MAX_EVIDENCE,
     MAX_SOURCE,
@@ -24,7 +25,6 @@ from overlapcheck.renderers._plain_text import (
 )
 from overlapcheck.renderers._source_path import uri
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Check, Outcome
 
 MOST_RESULTS = 1000

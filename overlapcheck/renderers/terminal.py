@@ -11,6 +11,7 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent
 from overlapcheck.renderers import _terminal_head as head
 from overlapcheck.renderers import _terminal_tables as tables
@@ -26,7 +27,6 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
 )
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 MAX_DEVICES = 8

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import Reason
-from overlapcheck.measurements import JUDGED_DIRECTIONS, DeviceMeasurements, StreamRole
+from overlapcheck.measurements import DeviceMeasurements, StreamRole
 from overlapcheck.quantities import bandwidth, percent
 
 # Waiting that no order of operations would win back.

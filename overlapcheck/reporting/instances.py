@@ -8,12 +8,13 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.kinds import StreamKey
 from overlapcheck.ledger import IdleLedger, Reason, Work
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import duration, size
 from overlapcheck.reporting.timeline_rows import Drawing, HostCalls
 from overlapcheck.timeline import Instance, Mark
-from overlapcheck.trace import Copies, Kernels, Memsets, StreamKey, Trace, rows_or_none
+from overlapcheck.trace import Copies, Kernels, Memsets, Trace, rows_or_none
 
 INSTANCES = 3
 """Of a cause that matters; one of the others."""

@@ -9,14 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import ABSENT
+from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import (
-    CopyOverlap,
-    DeviceMeasurements,
-    Direction,
-    StreamRole,
-    StreamTimeline,
-)
+from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import bandwidth, percent
 from overlapcheck.report import Picture, PictureRow
 from overlapcheck.trace import ApiCalls, Trace, rows_or_none

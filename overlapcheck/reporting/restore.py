@@ -21,8 +21,8 @@ from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type
 from overlapcheck.errors import InputUnreadable, NotAReport
 from overlapcheck.finding import Finding
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Report
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Check, Verdict
 
 _Noun = TypeVar("_Noun")

@@ -9,22 +9,12 @@ from typing import TypeVar
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, Mask
+from overlapcheck.kinds import UNIFIED_KINDS, CopyKind, MemoryKind, StreamKey
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import duration, percent
 from overlapcheck.reporting.level_of_detail import Part
 from overlapcheck.timeline import EventKind, RowRole, TimelineRow
-from overlapcheck.trace import (
-    UNIFIED_KINDS,
-    ApiCalls,
-    Copies,
-    CopyKind,
-    Kernels,
-    MemoryKind,
-    Memsets,
-    StreamKey,
-    Trace,
-    rows_or_none,
-)
+from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Trace, rows_or_none
 
 MAX_STREAMS = 16
 MAX_THREADS = 6

@@ -9,8 +9,8 @@ import pytest
 
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import Finding
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
-from overlapcheck.trace import DeviceKey
 from tests.causes.test_pictures import CASES, measured_picture
 from tests.export import RealExport
 from tests.pictures import measure_file, picture

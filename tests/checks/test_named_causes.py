@@ -5,7 +5,7 @@ import pytest
 from overlapcheck.checks.judge import judge
 from overlapcheck.finding import MATERIAL_SHARE, Confidence, Finding
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.verdict import Check, Outcome, Policy
 from tests.pictures import picture, pid_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.finding import Confidence, Finding
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import (
     CaptureSummary,
     CopySummary,
@@ -16,7 +17,6 @@ from overlapcheck.report import (
     StepSummary,
     WindowSummary,
 )
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Verdict
 
 MS = 1_000_000

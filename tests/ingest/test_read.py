@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from overlapcheck.capture_info import Severity
 from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.read import read_trace
 from overlapcheck.trace import (
@@ -21,7 +22,6 @@ from overlapcheck.trace import (
     OsCalls,
     Overheads,
     Ranges,
-    Severity,
     rows_or_none,
 )
 from tests.export import RealExport, edit, query

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.measurements import Direction
+from overlapcheck.copies import Direction
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from overlapcheck.copies import Direction
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.measurements import Direction
-from overlapcheck.trace import DeviceKey
+from overlapcheck.kinds import DeviceKey
 from tests.export import RealExport
 from tests.pictures import measure_file, picture, pid_of
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.measurements import DeviceMeasurements, Direction, StreamRole, StreamTimeline
+from overlapcheck.copies import Direction
+from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from tests.export import edit
 from tests.pictures import measure_file, picture
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from overlapcheck.measurements import Direction, WindowSource
+from overlapcheck.copies import Direction
+from overlapcheck.measurements import WindowSource
 from tests.pictures import picture
 
 STEPS = """

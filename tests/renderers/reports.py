@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from overlapcheck.finding import SourceLine
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import Report
-from overlapcheck.trace import DeviceKey
 from tests.renderers.test_terminal import (
     GOLDENS,
     HOSTILE,

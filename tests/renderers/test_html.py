@@ -28,13 +28,13 @@ from selenium.webdriver.common.keys import Keys
 
 from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.pipeline import analyze
 from overlapcheck.quantities import bandwidth, duration
 from overlapcheck.renderers.html import RENDERER
 from overlapcheck.report import Report
 from overlapcheck.reporting.timeline import MAX_EVENTS, MAX_NAME, MAX_NAMES
 from overlapcheck.timeline import TimelineEvents
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Outcome
 from tests.export import RealExport, edit, query
 from tests.renderers.test_terminal import a_device, a_report, failing, inconclusive, passing

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers._terminal_text import clean, clip, clip_middle, wrap
 from overlapcheck.renderers.terminal import TerminalRenderer
@@ -31,7 +32,6 @@ from overlapcheck.report import (
     StreamSummary,
     WindowSummary,
 )
-from overlapcheck.trace import DeviceKey
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "golden" / "terminal"

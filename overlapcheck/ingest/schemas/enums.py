@@ -12,7 +12,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.ingest.schemas._select import integers, text, texts
-from overlapcheck.trace import CopyKind, MemoryKind
+from overlapcheck.kinds import CopyKind, MemoryKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

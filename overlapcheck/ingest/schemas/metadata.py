@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.schemas._select import column, integers, text, texts
 from overlapcheck.ingest.schemas.device_work import GRAPH, count_untimed
-from overlapcheck.trace import CaptureInfo, Diagnostic, GraphGranularity
 
 if TYPE_CHECKING:
     from overlapcheck.ingest.database import Database

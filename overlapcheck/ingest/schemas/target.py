@@ -12,7 +12,8 @@ import numpy as np
 
 from overlapcheck.columns import Ints
 from overlapcheck.ingest.schemas._select import column, integers, select, text, texts
-from overlapcheck.trace import Contexts, DeviceKey, Gpu, Missing, Streams
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.trace import Contexts, Gpu, Missing, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
