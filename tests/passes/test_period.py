@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from overlapcheck.passes.period import Period, find_period
@@ -56,6 +56,7 @@ def test_the_starts_are_where_repeats_begin() -> None:
     assert Period(first=4, length=3, repeats=3).starts.tolist() == [4, 7, 10]
 
 
+@example(unit="a", repeats=222, before="", after="")
 @given(
     st.text("abcd", min_size=1, max_size=6),
     st.integers(8, 40),
