@@ -23,8 +23,14 @@ Bools = npt.NDArray[np.bool_]
 """Flag column, shape (n,)."""
 Codes = npt.NDArray[np.int8]
 """Column of a small enumeration, shape (n,)."""
+Rows = npt.NDArray[np.int32]
+"""Row numbers of another table, in half the room of `Index`; negative for none, shape (n,)."""
 Floats = npt.NDArray[np.float64]
 """Real-valued column, shape (n,)."""
+Column = npt.NDArray[Any]
+"""Column of any kind, shape (n,)."""
+Whole = npt.NDArray[np.signedinteger[Any]]
+"""Column of whole numbers of any width, shape (n,)."""
 Texts = npt.NDArray[np.object_]
 """Column of str, shape (n,)."""
 Mask = npt.NDArray[np.bool_]
@@ -50,12 +56,19 @@ def constant(value: int, count: int) -> Ints:
     return np.broadcast_to(np.int64(value), (count,))
 
 
-def is_constant(column: npt.NDArray[Any]) -> bool:
+def narrow(rows: Column) -> Rows:
+    """Row numbers in half the room: a table of more rows would not fit in memory."""
+    if is_constant(rows):
+        return np.broadcast_to(rows[0].astype(np.int32), rows.shape)
+    return rows.astype(np.int32, copy=False)
+
+
+def is_constant(column: Column) -> bool:
     """Whether a column is known to hold one value in every row."""
     return column.size > 0 and column.strides == (0,)
 
 
-def is_in(column: npt.NDArray[Any], values: npt.ArrayLike) -> Mask:
+def is_in(column: Column, values: npt.ArrayLike) -> Mask:
     """Rows that hold one of a few values."""
     if is_constant(column):
         return np.broadcast_to(np.isin(column[0], values), column.shape)
@@ -76,11 +89,19 @@ def chosen(column: npt.NDArray[_Scalar], rows: Index) -> npt.NDArray[_Scalar]:
     return column if rows.size == column.size else column[rows]
 
 
-def joined(rows: list[tuple[Ints, ...]]) -> list[Ints]:
+def joined(rows: list[tuple[Column, ...]]) -> list[Column]:
     """Columns from blocks of rows, which are given up one column at a time."""
     parts = [list(column) for column in zip(*rows, strict=True)]
     rows.clear()
-    return [compact(np.concatenate(parts.pop(0))) for _ in range(len(parts))]
+    return [_one_column(parts.pop(0)) for _ in range(len(parts))]
+
+
+def _one_column(parts: list[Column]) -> Column:
+    filled = [part for part in parts if part.size] or parts[:1]
+    first = filled[0]
+    if all(is_constant(part) and part[0] == first[0] for part in filled):
+        return np.broadcast_to(first[0], sum(part.size for part in filled))
+    return compact(np.concatenate(filled))
 
 
 def blocks(rows: int) -> Iterator[slice]:
@@ -89,14 +110,17 @@ def blocks(rows: int) -> Iterator[slice]:
         yield slice(first, min(first + _BLOCK_ROWS, rows))
 
 
-def _count(which: Mask | Index | slice, rows: int) -> int:
-    """How many rows a mask, an index array or a slice selects."""
+def _chosen(which: Mask | Index | slice, rows: int) -> tuple[Index | slice, int]:
+    """What a mask, an index array or a slice selects, and how many rows that is."""
     if isinstance(which, slice):
-        return len(range(*which.indices(rows)))
-    return int(np.count_nonzero(which)) if which.dtype == np.bool_ else which.size
+        return which, len(range(*which.indices(rows)))
+    # Looked through, or widened, once for all columns.
+    is_mask = which.dtype == np.bool_
+    index = np.flatnonzero(which) if is_mask else which.astype(np.intp, copy=False)
+    return index, index.size
 
 
-def distinct(values: Ints) -> Ints:
+def distinct(values: Whole) -> Ints:
     """The distinct values, ascending."""
     reach = _reach(values)
     if reach is None:
@@ -104,7 +128,7 @@ def distinct(values: Ints) -> Ints:
     return np.flatnonzero(_seen(values, *reach)) + reach[0]
 
 
-def numbered(values: Ints) -> tuple[Ints, Ints]:
+def numbered(values: Whole) -> tuple[Ints, Ints]:
     """The distinct values, ascending, and for each row the position of its value among them."""
     if is_constant(values):
         return values[:1].copy(), constant(0, values.size)
@@ -117,7 +141,7 @@ def numbered(values: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(seen) + reach[0], lookup[values - reach[0]]
 
 
-def first_rows(values: Ints) -> Index:
+def first_rows(values: Whole) -> Index:
     """The first row of each distinct value, in the order of the values."""
     order = ordered(values)
     opens = np.ones(order.size, dtype=np.bool_)
@@ -125,7 +149,7 @@ def first_rows(values: Ints) -> Index:
     return order[opens]
 
 
-def groups(*keys: Ints) -> tuple[Index, Ints]:
+def groups(*keys: Whole) -> tuple[Index, Ints]:
     """Rows that agree in all keys.
 
     Returns:
@@ -144,7 +168,7 @@ def groups(*keys: Ints) -> tuple[Index, Ints]:
     return first, group
 
 
-def by_group(group: Ints, count: int) -> tuple[Index, Index]:
+def by_group(group: Whole, count: int) -> tuple[Index, Index]:
     """Rows by group, in row order within each: group g has `order[bounds[g] : bounds[g + 1]]`."""
     if is_constant(group):
         return np.arange(group.size), np.array([0, group.size])
@@ -152,7 +176,7 @@ def by_group(group: Ints, count: int) -> tuple[Index, Index]:
     return ordered(group), bounds
 
 
-def ordered(*keys: Ints) -> Index:
+def ordered(*keys: Whole) -> Index:
     """Row numbers sorted by the first key, then the next; equal rows keep their order."""
     first, more = keys[0], keys[1:]
     if _in_order(keys):
@@ -169,12 +193,12 @@ def ordered(*keys: Ints) -> Index:
     return order
 
 
-def sorted_by(table: _Table, *keys: Ints) -> _Table:
+def sorted_by(table: _Table, *keys: Whole) -> _Table:
     """The rows in the order of the keys; the table itself where they are in it already."""
     return table if _in_order(keys) else table.rows(ordered(*keys))
 
 
-def _in_order(keys: Sequence[Ints]) -> bool:
+def _in_order(keys: Sequence[Whole]) -> bool:
     in_order = np.ones(max(keys[0].size - 1, 0), dtype=np.bool_)
     for key in reversed(keys):
         if not is_constant(key):
@@ -183,7 +207,7 @@ def _in_order(keys: Sequence[Ints]) -> bool:
     return bool(in_order.all())
 
 
-def _order(values: Ints) -> Index:
+def _order(values: Whole) -> Index:
     """Stable order; numpy sorts 16 bits many times faster than 64."""
     low = int(values.min())
     width = int(values.max()) - low
@@ -198,7 +222,7 @@ def _order(values: Ints) -> Index:
     return order[np.argsort(high_digit[order], kind="stable")]
 
 
-def _reach(values: Ints) -> tuple[int, int] | None:
+def _reach(values: Whole) -> tuple[int, int] | None:
     """Lowest value and width of the values where a table of all values between is small."""
     if values.size == 0 or is_constant(values):
         return (int(values[0]), 1) if values.size else None
@@ -207,7 +231,7 @@ def _reach(values: Ints) -> tuple[int, int] | None:
     return (low, width) if width <= 4 * values.size + 4096 else None
 
 
-def _seen(values: Ints, low: int, width: int) -> Mask:
+def _seen(values: Whole, low: int, width: int) -> Mask:
     seen = np.zeros(width, dtype=np.bool_)
     seen[0 if is_constant(values) else values - low] = True
     return seen
@@ -232,24 +256,34 @@ class Columns:
     def __len__(self) -> int:
         return len(getattr(self, fields(self)[0].name))
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, in the order of the fields."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
     def rows(self, which: Mask | Index | slice) -> Self:
         """The rows a mask, an index array or a slice selects, in that order."""
-        count = _count(which, len(self))
-        columns = (getattr(self, field.name) for field in fields(self))
+        rows, count = _chosen(which, len(self))
         # What holds one value in every row stays stored once.
         return type(self)(
             *(
                 np.broadcast_to(column[:1].reshape(()), count)
                 if is_constant(column)
-                else column[which]
-                for column in columns
+                else column[rows]
+                for column in self.columns
             )
         )
 
     @classmethod
     def none(cls) -> Self:
         """A table without rows."""
-        kinds = {"Bools": np.bool_, "Floats": np.float64, "Texts": np.object_}
+        kinds = {
+            "Bools": np.bool_,
+            "Codes": np.int8,
+            "Rows": np.int32,
+            "Floats": np.float64,
+            "Texts": np.object_,
+        }
         return cls(*(np.empty(0, dtype=kinds.get(str(f.type), np.int64)) for f in fields(cls)))
 
     def frame(self) -> pd.DataFrame:

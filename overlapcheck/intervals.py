@@ -19,6 +19,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from overlapcheck.columns import blocks
+
 Ns = npt.NDArray[np.int64]
 """Array of nanoseconds, shape (n,)."""
 
@@ -226,5 +228,8 @@ class Intervals:
         """
         start, end = np.asarray(start_ns, dtype=np.int64), np.asarray(end_ns, dtype=np.int64)
         whole = np.concatenate(([0], np.cumsum(self.length_ns)))
-        covered: Ns = np.maximum(self._covered(end, whole) - self._covered(start, whole), 0)
+        covered = np.empty(start.shape, dtype=np.int64)
+        for block in blocks(start.size):
+            before = self._covered(start[block], whole)
+            np.maximum(self._covered(end[block], whole) - before, 0, out=covered[block])
         return covered

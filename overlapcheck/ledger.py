@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from overlapcheck.columns import Bools, Columns, Ints
+from overlapcheck.columns import Bools, Codes, Columns, Ints, Rows
 
 
 class Reason(IntEnum):
@@ -76,16 +76,16 @@ class IdleLedger(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    reason: Ints
+    reason: Codes
     """Reason."""
     kernel_name_id: Ints
     """Kernel that ended the idle time; ABSENT at the window's end."""
     kernel_stream_id: Ints
-    step: Ints
+    step: Rows
     """Step of that kernel; negative for none."""
-    operation: Ints
+    operation: Rows
     """Number of the operation that was waited for or late; ABSENT for none."""
-    work: Ints
+    work: Codes
     """Its Work; Work.NONE for none."""
     work_stream_id: Ints
     work_bytes: Ints
@@ -93,7 +93,7 @@ class IdleLedger(Columns):
     """Whole length of that operation."""
     work_name_id: Ints
     """Name of a collective."""
-    relation: Ints
+    relation: Codes
     """Relation that made the operation wait for compute."""
     inferred: Bools
     """The relation follows from adjacency in time; no event row proves it."""
@@ -101,7 +101,7 @@ class IdleLedger(Columns):
     """CUDA call that held the launching thread; ABSENT for none."""
     call_start_ns: Ints
     call_ns: Ints
-    call_work: Ints
+    call_work: Codes
     """Work that the call submitted; Work.NONE for none."""
     call_bytes: Ints
     call_stream_id: Ints

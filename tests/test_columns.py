@@ -92,7 +92,14 @@ def test_rows_keep_the_order_of_an_index() -> None:
 
 @pytest.mark.parametrize("kind", [Sample, *TABLES], ids=lambda kind: kind.__name__)
 def test_every_table_can_be_empty_with_its_own_column_types(kind: type[Columns]) -> None:
-    types = {"Ints": np.int64, "Bools": np.bool_, "Floats": np.float64, "Texts": np.object_}
+    types = {
+        "Ints": np.int64,
+        "Rows": np.int32,
+        "Codes": np.int8,
+        "Bools": np.bool_,
+        "Floats": np.float64,
+        "Texts": np.object_,
+    }
     empty = kind.none()
 
     assert len(empty) == 0

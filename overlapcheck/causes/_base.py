@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, numbered, ordered
+from overlapcheck.columns import ABSENT, Ints, Whole, numbered, ordered
 from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
@@ -80,9 +80,10 @@ class IdleCause:
 
     def detect(self, device: DeviceMeasurements, measured: Measurements, /) -> Evidence | None:
         """See `Cause.detect`."""
-        rows = device.ledger.rows(device.ledger.reason == self.reason)
-        if len(rows) == 0:
+        blamed = device.ledger.reason == self.reason
+        if not blamed.any():
             return None
+        rows = device.ledger.rows(blamed)
         context = Context(rows, device, measured)
         facts = tuple(line for fact in self.facts for line in fact(context))
         return Evidence(
@@ -117,7 +118,7 @@ def _source(context: Context) -> tuple[SourceLine, ...]:
     return tuple(ranked[:MAX_PLACES])
 
 
-def totals(rows: IdleLedger, key: Ints) -> tuple[Ints, Ints, Ints]:
+def totals(rows: IdleLedger, key: Whole) -> tuple[Ints, Ints, Ints]:
     """Distinct keys, ascending, and the row count and ns of each."""
     found, position = numbered(key)
     length = rows.end_ns - rows.start_ns
@@ -127,7 +128,7 @@ def totals(rows: IdleLedger, key: Ints) -> tuple[Ints, Ints, Ints]:
     return found, count, ns
 
 
-def by_cost(rows: IdleLedger, key: Ints, most: int | None = None) -> list[tuple[int, int, int]]:
+def by_cost(rows: IdleLedger, key: Whole, most: int | None = None) -> list[tuple[int, int, int]]:
     """(key, row count, ns) of each distinct key or of the `most` costliest, costliest first."""
     found, count, ns = totals(rows, key)
     order = ordered(-ns)[:most]

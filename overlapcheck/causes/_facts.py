@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from overlapcheck.causes._base import Context, Facts, by_cost, totals
-from overlapcheck.columns import ABSENT, Index, Ints, distinct, first_rows, numbered
+from overlapcheck.columns import ABSENT, Index, Ints, Whole, distinct, first_rows, numbered
 from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
@@ -35,10 +35,9 @@ def waits(context: Context) -> list[str]:
 def _around(context: Context, row: int) -> str:
     """The kernels around the gap that a row lies in."""
     gaps, start = context.device.gaps, int(context.rows.start_ns[row])
-    inside = np.flatnonzero(
-        (gaps.context_id == ABSENT) & (gaps.start_ns <= start) & (gaps.end_ns > start)
-    )
-    before = kernel(context, int(gaps.before_name_id[inside[0]])) if inside.size else ""
+    at = int(np.searchsorted(gaps.start_ns, start, side="right")) - 1
+    inside = at >= 0 and gaps.end_ns[at] > start
+    before = kernel(context, int(gaps.before_name_id[at])) if inside else ""
     after = kernel(context, int(context.rows.kernel_name_id[row]))
     if before and after:
         return f", between kernels {before} and {after}"
@@ -126,7 +125,7 @@ def spread(values: Ints, text: Callable[[float], str]) -> str:
     return f"{text(low)} – {text(high)}"
 
 
-def common(values: Ints) -> int:
+def common(values: Whole) -> int:
     """The value that occurs most often."""
     found, position = numbered(values)
     return int(found[np.argmax(np.bincount(position))])

@@ -6,7 +6,7 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
-from overlapcheck.columns import Ints, Mask, first_rows, groups
+from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups
 from overlapcheck.ledger import IdleLedger, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
 
@@ -68,7 +68,7 @@ def _waited(context: Context) -> IdleLedger:
     return context.rows.rows(np.isin(context.rows.work, _LINK_COPIES))
 
 
-def _groups(work: Ints, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int, Mask]]:
+def _groups(work: Codes, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int, Mask]]:
     """Copies of one direction and stream, most bytes first."""
     if work.size == 0:
         return []

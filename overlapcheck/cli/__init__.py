@@ -16,6 +16,7 @@ from overlapcheck.cli.baseline import baseline
 from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
 from overlapcheck.cli.explain import explain
+from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
@@ -52,6 +53,7 @@ for command in (run, analyze, compare, baseline, render, init, explain, doctor):
 
 def main() -> None:
     """Run the command line and exit with its code; every foreseen failure is one line."""
+    share_heap()
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.ClickException as error:

@@ -21,7 +21,7 @@ from overlapcheck.cli.rank_options import Fleet, fleet_options
     help="The nsys to export with; default: the newest one found.",
 )
 def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path | None) -> int:
-    """Judge REPORT: a .nsys-rep or .qdrep report, or its SQLite export.
+    """Judge REPORT: a .nsys-rep or .qdrep report, or its export: SQLite, parquetdir or arrowdir.
 
     Several reports, a folder, a quoted glob or @LIST are the ranks of one job: one answer for all.
 
@@ -32,11 +32,13 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     """
     from overlapcheck import pipeline
     from overlapcheck.capture.interruption import interruptible
-    from overlapcheck.cli.output import deliver
+    from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
+    from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
 
-    paths = expand(reports) if is_several(reports) else (Path(reports[0]),)
+    several = is_several(reports, is_table_folder)
+    paths = expand(reports, is_table_folder) if several else (Path(reports[0]),)
     if len(paths) > 1:
         from overlapcheck.cli.ranks import analyze_ranks
 
@@ -49,5 +51,6 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             selection=judging.selection,
             nsys=nsys,
             progress=progress,
+            timeline=draws_timeline(judging),
         )
     return deliver(result, judging)

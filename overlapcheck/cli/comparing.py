@@ -26,7 +26,9 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     if _is_json(path):
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
-    return pipeline.analyze(path, policy=policy, selection=selection, progress=progress)
+    return pipeline.analyze(
+        path, policy=policy, selection=selection, progress=progress, timeline=False
+    )
 
 
 def _is_json(path: Path) -> bool:

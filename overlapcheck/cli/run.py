@@ -30,7 +30,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
     from overlapcheck.capture.discovery import find_nsys
     from overlapcheck.capture.interruption import interruptible
     from overlapcheck.capture.profile import profile
-    from overlapcheck.cli.output import deliver
+    from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
 
     nsys = find_nsys(recording.nsys)
@@ -49,6 +49,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
                 selection=judging.selection,
                 nsys=nsys.path,
                 progress=progress,
+                timeline=draws_timeline(judging),
             )
     outcome = deliver(result, judging)
     return ExitCode.PROGRAM_FAILED if captured.program_failed else outcome

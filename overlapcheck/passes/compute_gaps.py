@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask, constant, ordered
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, compact, constant, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey
-from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline, Window
-from overlapcheck.passes.streams import by_stream, part_of
+from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline
+from overlapcheck.passes.streams import by_stream
 from overlapcheck.trace import Kernels
 
 
@@ -20,9 +21,8 @@ def compute_gaps(
     idle: Intervals,
     streams: tuple[StreamTimeline, ...],
     copy_busy: Intervals,
-    window: Window,
-) -> ComputeGaps:
-    """All gaps, longest first; the device's before those of its streams where equally long.
+) -> tuple[ComputeGaps, tuple[ComputeGaps, ...]]:
+    """The gaps of the device, and those of each compute stream in the order of stream ids.
 
     kernels   ####....##..####
     copies    ..####..........
@@ -34,20 +34,20 @@ def compute_gaps(
         idle: the device's idle time in the window.
         streams: the device's streams.
         copy_busy: union of the device's copies.
-        window: what the gaps lie in.
     """
     compute = kernels.rows(~communication) if communication.any() else kernels
-    parts = [_gaps(compute, idle, ABSENT, ABSENT, copy_busy)]
+    device = _gaps(_Named.of(compute), idle, ABSENT, ABSENT, copy_busy)
     rows = by_stream(compute)
-    for stream in sorted(streams, key=lambda stream: stream.stream_id):
+    found = []
+    for stream in sorted(streams, key=lambda stream: (stream.stream_id, stream.context_id)):
         if stream.role is StreamRole.COMPUTE and len(stream.compute) > 1:
             first, last = int(stream.compute.start_ns[0]), int(stream.compute.end_ns[-1])
             between = stream.compute.complement(first, last)
             key = StreamKey(stream.context_id, stream.stream_id)
-            own = part_of(compute, rows[key])
-            same = _same_gaps(parts[0], between) if own is compute else None
-            parts.append(
-                _gaps(own, between, *key, copy_busy)
+            alone = rows[key].size == len(compute)
+            same = _same_gaps(device, between) if alone else None
+            found.append(
+                _gaps(_Named.of(compute, rows[key]), between, *key, copy_busy)
                 if same is None
                 else replace(
                     same,
@@ -55,7 +55,7 @@ def compute_gaps(
                     stream_id=constant(key.stream_id, len(same)),
                 )
             )
-    return _longest_first(parts)
+    return device, tuple(found)
 
 
 def _same_gaps(gaps: ComputeGaps, wanted: Intervals) -> ComputeGaps | None:
@@ -65,28 +65,20 @@ def _same_gaps(gaps: ComputeGaps, wanted: Intervals) -> ComputeGaps | None:
     return rows if Intervals(rows.start_ns, rows.end_ns) == wanted else None
 
 
-def _longest_first(parts: list[ComputeGaps]) -> ComputeGaps:
-    """All rows; of equally long ones those of the device, then by stream and start."""
+class _Named(NamedTuple):
+    """When some kernels ran, and their names."""
 
-    def joined(name: str) -> Ints:
-        return np.concatenate([getattr(part, name) for part in parts])
+    start_ns: Ints
+    end_ns: Ints
+    name_id: Ints
 
-    # Parts come by stream, and their rows by start; only two contexts can number streams alike.
-    order = ordered(joined("stream_id"), joined("start_ns"))
-    length = joined("end_ns") - joined("start_ns")
-    order = order[ordered(-length[order])]
-    part = np.repeat(np.arange(len(parts)), [len(one) for one in parts])[order]
-    columns = {
-        name: np.array([int(getattr(one, name)[0]) if len(one) else ABSENT for one in parts])[part]
-        for name in ("context_id", "stream_id")
-    }
-    for name in ComputeGaps.__dataclass_fields__.keys() - columns.keys():
-        columns[name] = joined(name)[order]
-    return ComputeGaps(**columns)
+    @classmethod
+    def of(cls, kernels: Kernels, rows: Index | slice = slice(None)) -> _Named:
+        return cls(kernels.start_ns[rows], kernels.end_ns[rows], kernels.name_id[rows])
 
 
 def _gaps(
-    kernels: Kernels, gaps: Intervals, context_id: int, stream_id: int, copy_busy: Intervals
+    kernels: _Named, gaps: Intervals, context_id: int, stream_id: int, copy_busy: Intervals
 ) -> ComputeGaps:
     by_end = ordered(kernels.end_ns)
     return ComputeGaps(
@@ -96,7 +88,7 @@ def _gaps(
         stream_id=constant(stream_id, len(gaps)),
         before_name_id=_name_at(kernels.end_ns[by_end], kernels.name_id[by_end], gaps.start_ns),
         after_name_id=_name_at(kernels.start_ns, kernels.name_id, gaps.end_ns),
-        copy_ns=copy_busy.overlap_with(gaps.start_ns, gaps.end_ns),
+        copy_ns=compact(copy_busy.overlap_with(gaps.start_ns, gaps.end_ns)),
     )
 
 

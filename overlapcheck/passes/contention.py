@@ -8,9 +8,22 @@ The same kernel at the same grid, alone against under a transfer:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask, by_group, chosen, groups
+from overlapcheck.columns import (
+    Floats,
+    Index,
+    Ints,
+    Mask,
+    blocks,
+    by_group,
+    chosen,
+    distinct,
+    groups,
+    is_in,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Contention, Window
 from overlapcheck.trace import Kernels
@@ -47,28 +60,34 @@ def contention(
         & (kernels.end_ns <= window.end_ns)
         & (kernels.end_ns > kernels.start_ns)
     )
-    mine = np.flatnonzero(inside)
-    if mine.size < 2 * MIN_SAMPLES:
+    if not inside.any() or not (copies or collectives):
         return Contention.none()
-    start, end = chosen(kernels.start_ns, mine), chosen(kernels.end_ns, mine)
-    length = end - start
-    under_collective = collectives.overlap_with(start, end) / length
-    covered = np.maximum(copies.overlap_with(start, end) / length, under_collective)
-    if not (covered >= SHARED_FROM).any():
+    transfers = (copies, collectives)
+    alone = np.zeros(len(kernels), dtype=bool)
+    shared = np.zeros(len(kernels), dtype=bool)
+    for block in blocks(len(kernels)):
+        covered = _covered(kernels.start_ns[block], kernels.end_ns[block], transfers)
+        alone[block] = inside[block] & (covered <= ALONE_UP_TO)
+        shared[block] = inside[block] & (covered >= SHARED_FROM)
+    # Kernels that never run under a transfer have nothing to be compared with.
+    met = is_in(kernels.name_id, distinct(kernels.name_id[shared]))
+    mine = np.flatnonzero((alone | shared) & met)
+    if mine.size < 2 * MIN_SAMPLES:
         return Contention.none()
     # Nodes of a graph that share name and grid still do different work.
     keys = (kernels.name_id, kernels.grid_count, kernels.block_count, kernels.graph_node_id)
     first, group = groups(*(chosen(key, mine) for key in keys))
-    alone = np.bincount(group[covered <= ALONE_UP_TO], minlength=first.size)
-    shared = np.bincount(group[covered >= SHARED_FROM], minlength=first.size)
-    enough = np.flatnonzero((alone >= MIN_SAMPLES) & (shared >= MIN_SAMPLES))
+    enough = np.flatnonzero(
+        (np.bincount(group[alone[mine]], minlength=first.size) >= MIN_SAMPLES)
+        & (np.bincount(group[shared[mine]], minlength=first.size) >= MIN_SAMPLES)
+    )
     if enough.size == 0:
         return Contention.none()
     order, bounds = by_group(group, first.size)
     rows = []
     for number in enough.tolist():
-        part = order[bounds[number] : bounds[number + 1]]
-        found = _compare(length[part], covered[part], under_collective[part])
+        part = mine[order[bounds[number] : bounds[number + 1]]]
+        found = _compare(kernels, part[alone[part]], part[shared[part]], collectives)
         if found is not None:
             row = mine[first[number]]
             rows.append((int(kernels.name_id[row]), int(kernels.grid_count[row]), *found))
@@ -79,20 +98,23 @@ def contention(
     return Contention(**counted, with_collective=columns[7].astype(np.bool_))
 
 
+def _covered(start_ns: Ints, end_ns: Ints, transfers: Sequence[Intervals]) -> Floats:
+    """Share of each kernel under the transfers that cover most of it; 0 for one of no length."""
+    length = np.maximum(end_ns - start_ns, 1)
+    shares = [busy.overlap_with(start_ns, end_ns) / length for busy in transfers if busy]
+    most: Floats = np.maximum.reduce(shares)
+    return most
+
+
 def _compare(
-    length: Ints, covered: np.ndarray, under_collective: np.ndarray
+    kernels: Kernels, alone: Index, shared: Index, collectives: Intervals
 ) -> tuple[int, int, int, int, int, int] | None:
-    alone, shared = covered <= ALONE_UP_TO, covered >= SHARED_FROM
-    alone_ns, shared_ns = float(np.median(length[alone])), float(np.median(length[shared]))
+    length = kernels.end_ns[shared] - kernels.start_ns[shared]
+    alone_ns = float(np.median(kernels.end_ns[alone] - kernels.start_ns[alone]))
+    shared_ns = float(np.median(length))
     if not MIN_RATIO * alone_ns <= shared_ns <= MAX_RATIO * alone_ns:
         return None
-    extra = int(np.maximum(length[shared] - alone_ns, 0).sum())
-    by_collective = int(np.median(under_collective[shared]) >= SHARED_FROM)
-    return (
-        int(alone.sum()),
-        round(alone_ns),
-        int(shared.sum()),
-        round(shared_ns),
-        extra,
-        by_collective,
-    )
+    extra = int(np.maximum(length - alone_ns, 0).sum())
+    under_collective = collectives.overlap_with(kernels.start_ns[shared], kernels.end_ns[shared])
+    by_collective = int(np.median(under_collective / length) >= SHARED_FROM)
+    return alone.size, round(alone_ns), shared.size, round(shared_ns), extra, by_collective

@@ -17,10 +17,12 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import (
     ABSENT,
     Bools,
+    Codes,
     Columns,
     Index,
     Ints,
     Mask,
+    Rows,
     compact,
     distinct,
     groups,
@@ -45,9 +47,9 @@ _ENGINE_MIN_BYTES = 64 * 1024
 class Dependencies(Columns):
     """The binding predecessor of each operation, row for row."""
 
-    predecessor: Ints
+    predecessor: Rows
     """Row of the operation; NO_OPERATION for none."""
-    relation: Ints
+    relation: Codes
     """Relation."""
     inferred: Bools
     """Whether adjacency in time is the only proof of an event wait."""
@@ -83,8 +85,8 @@ class _Best:
 
     def __init__(self, ops: Operations) -> None:
         self._ops = ops
-        self.predecessor = np.full(len(ops), NO_OPERATION, dtype=np.int64)
-        self.relation = np.full(len(ops), Relation.NONE, dtype=np.int64)
+        self.predecessor = np.full(len(ops), NO_OPERATION, dtype=np.int32)
+        self.relation = np.full(len(ops), Relation.NONE, dtype=np.int8)
         self.inferred = np.zeros(len(ops), dtype=bool)
         self._end = np.full(len(ops), ABSENT_TIME, dtype=np.int64)
 
@@ -94,9 +96,10 @@ class _Best:
         possible = ops.end_ns[before] <= ops.start_ns[after] + CLOCK_SLACK_NS
         possible &= before < after  # rows are sorted by start: no chain can run in a circle
         after, before = after[possible], before[possible]
-        # The last end per operation: sorted ascending, later assignments win.
-        order = ordered(ops.end_ns[before])
-        after, before = after[order], before[order]
+        if not (after[1:] > after[:-1]).all():
+            # The last end per operation: sorted ascending, later assignments win.
+            order = ordered(ops.end_ns[before])
+            after, before = after[order], before[order]
         better = ops.end_ns[before] > self._end[after]
         after, before = after[better], before[better]
         self.predecessor[after] = before
@@ -113,6 +116,9 @@ def _keyed(stream: Ints, time_ns: Ints, origin: int) -> Ints:
 
 def _stream_order(ops: Operations) -> _Edges:
     """In each stream, the operation that ended last before each one started."""
+    orderly = _one_after_another(ops)
+    if orderly is not None:
+        return orderly
     origin = int(ops.start_ns.min()) if len(ops) else 0
     keys = _keyed(ops.stream, ops.end_ns, origin)
     by_end = ordered(keys)
@@ -126,6 +132,23 @@ def _stream_order(ops: Operations) -> _Edges:
     valid &= ops.work != Work.MIGRATION
     after = np.flatnonzero(valid)
     return _Edges(after, before[after])
+
+
+def _one_after_another(ops: Operations) -> _Edges | None:
+    """The neighbours in each stream, where no operation starts before the one before it ended."""
+    in_stream = ordered(ops.stream)
+    stream, end = ops.stream[in_stream], ops.end_ns[in_stream]
+    start = ops.start_ns[in_stream]
+    same = stream[1:] == stream[:-1]
+    # One of no length could follow itself; migrations belong to no stream.
+    if (same & (start[1:] < end[:-1])).any() or (end <= start).any():
+        return None
+    if (ops.work == Work.MIGRATION).any():
+        return None
+    behind = np.flatnonzero(same)
+    after, before = in_stream[behind + 1], in_stream[behind]
+    order = ordered(after)
+    return _Edges(after[order], before[order])
 
 
 def _launched_first(ops: Operations, stream: Ints, time_ns: Ints, *, after: bool) -> Index:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Ints, Mask
+from overlapcheck.columns import Codes, Index, Ints, Mask
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.passes.dependencies import dependencies
 from overlapcheck.passes.held_calls import held_calls, launches_block
-from overlapcheck.passes.host_lateness import host_timeline
+from overlapcheck.passes.host_timeline import host_timeline
 from overlapcheck.passes.idle_ledger import idle_ledger
-from overlapcheck.passes.idle_walk import submit_times, walk
+from overlapcheck.passes.idle_walk import submit_times
 from overlapcheck.passes.ledger_input import LedgerInput
 from overlapcheck.passes.operations import Operations, operations
 from overlapcheck.passes.process import NO_CALL, ProcessTables
@@ -31,6 +31,8 @@ class DeviceTables:
     """The rows of one device."""
 
     kernels: Kernels
+    kernel_call: Index
+    """Row of the call that launched each kernel; NO_CALL."""
     communication: Mask
     copies: Copies
     memsets: Memsets
@@ -68,6 +70,7 @@ def device_ledger(
         device.copies,
         device.memsets,
         calls,
+        device.kernel_call,
         process.launches,
     )
     kinds = process.call_kind
@@ -90,7 +93,7 @@ def device_ledger(
         window=steps.window,
         site_of_call=site_of_call,
     )
-    return idle_ledger(walk(ops, depends, submit_ns, idle), given)
+    return idle_ledger(idle, given)
 
 
 def _returns_when_done(ops: Operations, kinds: Codes, blocking_launches: bool) -> Mask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask, distinct
+from overlapcheck.columns import Codes, Ints, Mask, Rows, distinct
 from overlapcheck.ledger import Reason, Relation, Work
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.held_calls import SMALL_COPY_BYTES
@@ -33,17 +33,17 @@ _REASON_OF_RELATION = {
     Relation.ENGINE: Reason.COPY_ENGINE,
 }
 _REASON_BY_NUMBER = np.array(
-    [_REASON_OF_RELATION[relation] for relation in sorted(Relation)], dtype=np.int64
+    [_REASON_OF_RELATION[relation] for relation in sorted(Relation)], dtype=np.int8
 )
 
 
 def fill_reasons(
-    parts: Parts, given: LedgerInput, determinant: Ints, blamed_call: Ints
-) -> tuple[Ints, Ints]:
+    parts: Parts, given: LedgerInput, determinant: Codes, blamed_call: Rows
+) -> tuple[Codes, Rows]:
     """Reason of each FILL, LATENCY and OPEN part; parts are sorted by time, so by depth."""
     ops = given.ops
-    reason = np.full(len(parts), int(Reason.UNEXPLAINED), dtype=np.int64)
-    call = np.full(len(parts), NO_CALL, dtype=np.int64)
+    reason = np.full(len(parts), int(Reason.UNEXPLAINED), dtype=np.int8)
+    call = np.full(len(parts), NO_CALL, dtype=np.int32)
     fill = parts.part == Part.FILL
     work = np.where(parts.operation != NO_OPERATION, ops.work[parts.operation], Work.NONE)
     reason[fill & (work == Work.COMMUNICATION)] = Reason.EXPOSED_COLLECTIVE
@@ -56,12 +56,12 @@ def fill_reasons(
 
 
 def _copy_reasons(
-    copies: Ints, parts: Parts, given: LedgerInput, determinant: Ints, blamed_call: Ints
-) -> tuple[Ints, Ints]:
+    copies: Ints, parts: Parts, given: LedgerInput, determinant: Codes, blamed_call: Rows
+) -> tuple[Codes, Rows]:
     ops, depends = given.ops, given.depends
     op = parts.operation[copies]
     reason = _REASON_BY_NUMBER[depends.relation[op]]
-    call = np.full(copies.size, NO_CALL, dtype=np.int64)
+    call = np.full(copies.size, NO_CALL, dtype=np.int32)
     # Running since before the piece began: too late or too long, see `_spanning`.
     began_before = ops.start_ns[op] < parts.start_ns[copies]
     spanning = began_before & _not_held_up(op, given)
@@ -79,7 +79,7 @@ def _copy_reasons(
     return _behind_copies(copies, parts, given, reason, call, inherits)
 
 
-def _not_held_up(op: Ints, given: LedgerInput) -> Mask:
+def _not_held_up(op: Rows, given: LedgerInput) -> Mask:
     """Copies that started as soon as they were issued, or behind another copy."""
     depends, ops = given.depends, given.ops
     before = depends.predecessor[op]
@@ -90,9 +90,9 @@ def _not_held_up(op: Ints, given: LedgerInput) -> Mask:
     return mask
 
 
-def _spanning(op: Ints, given: LedgerInput) -> Ints:
+def _spanning(op: Rows, given: LedgerInput) -> Codes:
     """A copy that outlasts the compute it ran under: issued too late, or simply too much data."""
-    reason = np.full(op.size, int(Reason.LATE_ISSUE), dtype=np.int64)
+    reason = np.full(op.size, int(Reason.LATE_ISSUE), dtype=np.int8)
     for work, direction in DIRECTION_OF_WORK.items():
         copies = given.copies.get(direction)
         if copies is not None and copies.copy_ns >= copies.compute_ns:
@@ -100,12 +100,12 @@ def _spanning(op: Ints, given: LedgerInput) -> Ints:
     return reason
 
 
-def _drained_before(op: Ints, given: LedgerInput) -> tuple[Mask, Ints, Ints]:
+def _drained_before(op: Rows, given: LedgerInput) -> tuple[Mask, Rows, Codes]:
     """Copies that were issued right after a call that held the issuing thread."""
     held = given.host.held
     drained = np.zeros(op.size, dtype=bool)
-    call = np.full(op.size, NO_CALL, dtype=np.int64)
-    reason = np.full(op.size, int(Reason.UNEXPLAINED), dtype=np.int64)
+    call = np.full(op.size, NO_CALL, dtype=np.int32)
+    reason = np.full(op.size, int(Reason.UNEXPLAINED), dtype=np.int8)
     issue = given.ops.launch_start_ns[op]
     before = given.depends.predecessor[op]
     ended = np.where(before != NO_OPERATION, given.ops.end_ns[before], np.iinfo(np.int64).min)
@@ -124,7 +124,7 @@ def _drained_before(op: Ints, given: LedgerInput) -> tuple[Mask, Ints, Ints]:
     return drained, call, reason
 
 
-def _last_host_part(parts: Parts, determinant: Ints) -> Ints:
+def _last_host_part(parts: Parts, determinant: Codes) -> Ints:
     """For each part, the nearest earlier host-late part of the same piece; -1 for none."""
     own = np.where(determinant >= 0, np.arange(len(parts)), -1)
     latest = np.maximum.accumulate(own)
@@ -132,7 +132,7 @@ def _last_host_part(parts: Parts, determinant: Ints) -> Ints:
     return np.where(same, latest, -1)
 
 
-def _by_nature(op: Ints, given: LedgerInput, reason: Ints, call: Ints) -> None:
+def _by_nature(op: Rows, given: LedgerInput, reason: Codes, call: Rows) -> None:
     """What a copy is outweighs when it came: pageable, or synchronous."""
     ops = given.ops
     kind_of_call = given.host.held
@@ -149,8 +149,8 @@ def _by_nature(op: Ints, given: LedgerInput, reason: Ints, call: Ints) -> None:
 
 
 def _behind_copies(
-    copies: Ints, parts: Parts, given: LedgerInput, reason: Ints, call: Ints, inherits: Mask
-) -> tuple[Ints, Ints]:
+    copies: Ints, parts: Parts, given: LedgerInput, reason: Codes, call: Rows, inherits: Mask
+) -> tuple[Codes, Rows]:
     """A copy queued behind a copy of the same piece is late for that one's reason.
 
     Unless only the engine ties them: then the earlier copy is what the later one waited for.
@@ -170,7 +170,7 @@ def _behind_copies(
 
 
 def _waited_for_by_host(
-    copies: Ints, parts: Parts, given: LedgerInput, reason: Ints, call: Ints
+    copies: Ints, parts: Parts, given: LedgerInput, reason: Codes, call: Rows
 ) -> None:
     """Copies that nothing on the device waited for, but the host, before it launched the next.
 
@@ -196,7 +196,7 @@ def _waited_for_by_host(
         call[mine[inside]] = calls.call[at[inside]]
 
 
-def _latency_reasons(parts: Parts, given: LedgerInput, reason: Ints, work: Ints) -> None:
+def _latency_reasons(parts: Parts, given: LedgerInput, reason: Codes, work: Codes) -> None:
     """Waiting between operations belongs to the copy or collective beside it, if there is one."""
     waits = np.isin(parts.part, (Part.LATENCY, Part.OPEN))
     count = len(parts)

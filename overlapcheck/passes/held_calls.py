@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Columns, Ints, Mask, distinct, ordered
+from overlapcheck.columns import Codes, Columns, Ints, Mask, Rows, distinct, narrow, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.passes.operations import Operations
@@ -43,9 +43,9 @@ class HeldCalls(Columns):
     tid: Ints
     start_ns: Ints
     end_ns: Ints
-    reason: Ints
+    reason: Codes
     """Reason."""
-    call: Ints
+    call: Rows
     """Row of the call."""
 
     def of_thread(self, tid: int) -> HeldCalls:
@@ -74,7 +74,7 @@ def held_calls(
         ops: the device's operations, which tell what a copy call copied.
         blocking_launches: whether launches wait for their kernels.
     """
-    reason = np.full(len(calls), NOT_HELD, dtype=np.int64)
+    reason = np.full(len(calls), NOT_HELD, dtype=np.int8)
     for kind, meaning in _REASON_OF_KIND.items():
         reason[kinds == kind] = meaning
     copied = np.flatnonzero((ops.call != NO_CALL) & _is_copy(ops))
@@ -96,7 +96,7 @@ def _is_copy(ops: Operations) -> Mask:
     return np.isin(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
 
 
-def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Ints) -> None:
+def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Codes) -> None:
     """Hand-overs that were kept waiting while another thread was in a long driver call.
 
     thread A   [ cuModuleLoad ............ ]
@@ -121,7 +121,7 @@ def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Ints) -> None:
         reason[mine[2 * covered >= length[mine]]] = Reason.DRIVER_LOCK
 
 
-def _disjoint(calls: ApiCalls, reason: Ints) -> HeldCalls:
+def _disjoint(calls: ApiCalls, reason: Codes) -> HeldCalls:
     """Sort by thread and start, and leave out calls inside a call that is held already."""
     rows = np.flatnonzero(reason != NOT_HELD)
     rows = rows[ordered(calls.tid[rows], calls.start_ns[rows], -calls.end_ns[rows])]
@@ -136,7 +136,7 @@ def _disjoint(calls: ApiCalls, reason: Ints) -> HeldCalls:
         start_ns=calls.start_ns[rows],
         end_ns=calls.end_ns[rows],
         reason=reason[rows],
-        call=rows.astype(np.int64),
+        call=narrow(rows),
     )
 
 

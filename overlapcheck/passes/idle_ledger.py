@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from overlapcheck.columns import ABSENT, Ints, Mask, chosen, compact, constant, distinct, ordered
+from overlapcheck.columns import (
+    ABSENT,
+    Column,
+    Ints,
+    Mask,
+    Rows,
+    blocks,
+    chosen,
+    compact,
+    constant,
+    distinct,
+    is_constant,
+    joined,
+    narrow,
+    ordered,
+)
+from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.fill_reasons import fill_reasons
 from overlapcheck.passes.host_lateness import explain_lateness
-from overlapcheck.passes.idle_walk import Part, Parts
+from overlapcheck.passes.idle_walk import Part, Parts, walk
 from overlapcheck.passes.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.overlays import overlaid
 from overlapcheck.passes.process import NO_CALL
+from overlapcheck.passes.side_by_side import side_by_side
 from overlapcheck.trace import OsCalls
 
+_Value = TypeVar("_Value", bound=np.generic)
 
-def idle_ledger(parts: Parts, given: LedgerInput) -> IdleLedger:
-    """Give every part a reason.
+
+def idle_ledger(idle: Intervals, given: LedgerInput) -> IdleLedger:
+    """Give every idle nanosecond a reason.
 
     Args:
-        parts: from `walk`.
+        idle: the device's idle time in the window.
         given: the tables behind it.
 
     Returns:
         Rows that tile the idle time exactly.
     """
+    parts = walk(given.ops, given.depends, given.submit_ns, idle)
     if len(parts) == 0:
         return IdleLedger.none()
-    return _assembled(overlaid(_drafted(parts, given), parts, given), parts, given)
+    draft = overlaid(_drafted(parts, given), parts, given)
+    operation, kernel = parts.operation, parts.kernel
+    del parts  # a large trace needs the room
+    return _assembled(draft, operation, kernel, given)
 
 
 def _drafted(parts: Parts, given: LedgerInput) -> Draft:
@@ -47,12 +72,12 @@ def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     other = np.flatnonzero(parts.part != Part.HOST)
     if other.size == 0:
         return Draft(pieces.part, pieces.start_ns, pieces.end_ns, pieces.reason, pieces.call)
-    determinant = np.full(len(parts), -1, dtype=np.int64)
-    blamed_call = np.full(len(parts), NO_CALL, dtype=np.int64)
+    determinant = np.full(len(parts), -1, dtype=np.int8)
+    blamed_call = np.full(len(parts), NO_CALL, dtype=np.int32)
     determinant[late], blamed_call[late] = lateness.reason, lateness.call
     reason, call = fill_reasons(parts, given, determinant, blamed_call)
     return Draft(
-        np.concatenate((other, late[pieces.part])),
+        np.concatenate((narrow(other), narrow(late)[pieces.part])),
         np.concatenate((parts.start_ns[other], pieces.start_ns)),
         np.concatenate((parts.end_ns[other], pieces.end_ns)),
         np.concatenate((reason[other], pieces.reason)),
@@ -60,65 +85,79 @@ def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     )
 
 
-def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
+def _assembled(draft: Draft, operation: Rows, kernel: Rows, given: LedgerInput) -> IdleLedger:
+    """The ledger of a draft, with the operation and kernel of each part."""
     order = ordered(draft.start_ns)
-    draft = Draft(*(column[order] for column in draft.columns))
+    submitted_by = _first_of_each_call(given.ops, len(given.calls))
+
+    def rows(block: slice) -> tuple[Column, ...]:
+        some = draft.rows(order[block])
+        at, before = operation[some.part], kernel[some.part]
+        return _ledger_rows(some, at, before, submitted_by, given).columns
+
+    return IdleLedger(*joined(side_by_side(rows, blocks(order.size))))
+
+
+def _ledger_rows(
+    draft: Draft, op: Rows, kernel: Rows, submitted_by: Rows, given: LedgerInput
+) -> IdleLedger:
     ops, depends, calls = given.ops, given.depends, given.calls
-    op, kernel = parts.operation[draft.part], parts.kernel[draft.part]
     has_op, has_kernel, has_call = (
         op != NO_OPERATION,
         kernel != NO_OPERATION,
         draft.call != NO_CALL,
     )
-
-    def of(column: Ints, row: Ints, known: Mask) -> Ints:
-        if column.size == 0:
-            return constant(ABSENT, row.size)
-        if column.strides == (0,) and known.all():
-            return constant(int(column[0]), row.size)
-        # Row -1 exists, too, so rows that are not known need no care.
-        values = column[row]
-        return compact(values if known.all() else np.where(known, values, ABSENT))
-
     # Without a call to blame, the late operation's own launch is the place to look at.
-    made_by = np.where(has_call, draft.call, of(ops.call, op, has_op))
-    submitted = _submitted_by(draft.call, ops)
+    made_by = np.where(has_call, draft.call, _of(ops.call, op, has_op))
+    submitted = _of(submitted_by, draft.call, has_call)
     submits = submitted != NO_OPERATION
+    work_end, call_end = _of(ops.end_ns, op, has_op), _of(calls.end_ns, draft.call, has_call)
+    call_start = _of(calls.start_ns, draft.call, has_call)
     ledger = IdleLedger(
         start_ns=draft.start_ns,
         end_ns=draft.end_ns,
         reason=draft.reason,
-        kernel_name_id=of(ops.name_id, kernel, has_kernel),
-        kernel_stream_id=of(ops.stream_id, kernel, has_kernel),
-        step=of(ops.step, kernel, has_kernel),
-        operation=np.where(has_op, op, ABSENT),
-        work=of(ops.work, op, has_op),
-        work_stream_id=of(ops.stream_id, op, has_op),
-        work_bytes=of(ops.bytes, op, has_op),
-        work_ns=of(ops.end_ns - ops.start_ns, op, has_op),
-        work_name_id=of(ops.name_id, op, has_op),
-        relation=of(depends.relation, op, has_op),
-        inferred=of(depends.inferred.astype(np.int64), op, has_op) == 1,
-        call_name_id=of(calls.name_id, draft.call, has_call),
-        call_start_ns=of(calls.start_ns, draft.call, has_call),
-        call_ns=of(calls.end_ns - calls.start_ns, draft.call, has_call),
-        call_work=of(ops.work, submitted, submits),
-        call_bytes=of(ops.bytes, submitted, submits),
-        call_stream_id=of(ops.stream_id, submitted, submits),
-        tid=of(ops.tid, op, has_op),
-        site=of(given.site_of_call, made_by, made_by != NO_CALL),
+        kernel_name_id=_of(ops.name_id, kernel, has_kernel),
+        kernel_stream_id=_of(ops.stream_id, kernel, has_kernel),
+        step=_of(ops.step, kernel, has_kernel),
+        operation=op,
+        work=_of(ops.work, op, has_op),
+        work_stream_id=_of(ops.stream_id, op, has_op),
+        work_bytes=_of(ops.bytes, op, has_op),
+        work_ns=np.where(has_op, work_end - _of(ops.start_ns, op, has_op), ABSENT),
+        work_name_id=_of(ops.name_id, op, has_op),
+        relation=_of(depends.relation, op, has_op),
+        inferred=has_op & depends.inferred[op],
+        call_name_id=_of(calls.name_id, draft.call, has_call),
+        call_start_ns=call_start,
+        call_ns=np.where(has_call, call_end - call_start, ABSENT),
+        call_work=_of(ops.work, submitted, submits),
+        call_bytes=_of(ops.bytes, submitted, submits),
+        call_stream_id=_of(ops.stream_id, submitted, submits),
+        tid=_of(ops.tid, op, has_op),
+        site=_of(given.site_of_call, made_by, made_by != NO_CALL),
         os_name_id=constant(ABSENT, op.size),
     )
     return replace(ledger, os_name_id=_os_calls(ledger, given.os_calls))
 
 
-def _submitted_by(call: Ints, ops: Operations) -> Ints:
-    """The operation that each call submitted, the first of several; NO_OPERATION for none."""
-    order = ordered(ops.call)
-    calls = ops.call[order]
-    at = np.minimum(np.searchsorted(calls, call), max(calls.size - 1, 0))
-    hit = (call != NO_CALL) & (calls[at] == call)
-    return np.where(hit, order[at], NO_OPERATION)
+def _of(column: npt.NDArray[_Value], row: Rows, known: Mask) -> npt.NDArray[_Value]:
+    """A column's values at some rows, ABSENT where the row is not known."""
+    if column.size == 0 or not known.any():
+        return np.broadcast_to(column.dtype.type(ABSENT), row.shape)
+    if is_constant(column) and known.all():
+        return np.broadcast_to(column[0], row.shape)
+    # Row -1 exists, too, so rows that are not known need no care.
+    values = column[row]
+    return compact(values if known.all() else np.where(known, values, ABSENT))
+
+
+def _first_of_each_call(ops: Operations, calls: int) -> Rows:
+    """The first operation that each call submitted; NO_OPERATION for none."""
+    known = np.flatnonzero(ops.call != NO_CALL)[::-1]
+    found = np.full(calls, NO_OPERATION, dtype=np.int32)
+    found[ops.call[known]] = known
+    return found
 
 
 def _os_calls(ledger: IdleLedger, os_calls: OsCalls) -> Ints:

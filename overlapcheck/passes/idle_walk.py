@@ -18,13 +18,17 @@ import numpy as np
 
 from overlapcheck.columns import (
     Bools,
+    Codes,
+    Column,
     Columns,
     Index,
     Ints,
     Mask,
+    Rows,
+    Whole,
     blocks,
-    constant,
     joined,
+    narrow,
     sorted_by,
 )
 from overlapcheck.intervals import Intervals
@@ -32,6 +36,7 @@ from overlapcheck.ledger import Work
 from overlapcheck.passes.dependencies import NO_OPERATION, Dependencies
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.process import ABSENT_TIME
+from overlapcheck.passes.side_by_side import side_by_side
 
 # Host and device clocks agree to about this.
 SUBMIT_SLACK_NS = 1_000
@@ -58,13 +63,13 @@ class Parts(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    piece: Ints
+    piece: Rows
     """Number of the idle piece."""
-    part: Ints
+    part: Codes
     """Part."""
-    operation: Ints
+    operation: Rows
     """FILL: the operation that ran; else the one that follows. NO_OPERATION for none."""
-    kernel: Ints
+    kernel: Rows
     """The compute operation that ends the piece; NO_OPERATION for none."""
 
 
@@ -89,21 +94,27 @@ def walk(ops: Operations, depends: Dependencies, submit_ns: Ints, idle: Interval
         idle: the idle time of the window.
     """
     begin, finish, kernel = _whole_gaps(ops, idle)
-    emitted = _Emitted(idle)
     current, upper = kernel, finish
     orphan = kernel == NO_OPERATION
     if orphan.any():
         current, upper = kernel.copy(), finish.copy()
         current[orphan], upper[orphan] = _last_fill(ops, begin[orphan], finish[orphan])
     before = np.where(orphan, current, depends.predecessor[current])
-    for block in blocks(len(idle)):
+
+    def walked(block: slice) -> _Emitted:
+        emitted = _Emitted(idle)
         piece = np.arange(block.start, block.stop)
         links = _chains(ops, depends, begin, piece, current[block], before[block])
         _emit(links, ops, submit_ns, begin, upper, orphan, emitted)
+        return emitted
+
+    rows = [row for part in side_by_side(walked, blocks(len(idle))) for row in part.rows]
     if orphan.any():
         piece = np.flatnonzero(orphan)
-        emitted.add(piece, upper[orphan], finish[orphan], Part.OPEN, current[orphan])
-    return emitted.parts(kernel)
+        unended = _Emitted(idle)
+        unended.add(piece, upper[orphan], finish[orphan], Part.OPEN, current[orphan])
+        rows += unended.rows
+    return _in_order(rows, kernel)
 
 
 @dataclass(frozen=True)
@@ -123,7 +134,7 @@ def _chains(
 ) -> _Links:
     """All steps of the walks of some pieces."""
     walks = piece.size
-    rounds = [(piece, current, before)]
+    rounds: list[tuple[Whole, Whole, Whole]] = [(piece, current, before)]
     while True:
         piece, current, before = rounds[-1]
         onward = np.flatnonzero(
@@ -193,22 +204,24 @@ class _Emitted:
 
     def __init__(self, idle: Intervals) -> None:
         self._idle = idle
-        self._rows: list[tuple[Ints, ...]] = []
+        self.rows: list[tuple[Column, ...]] = []
 
     def add(self, piece: Index, start: Ints, end: Ints, part: Part, operation: Ints) -> None:
         start = np.maximum(start, self._idle.start_ns[piece])
         end = np.minimum(end, self._idle.end_ns[piece])
         keep = end > start
         if keep.any():
-            kinds = constant(part, int(keep.sum()))
-            self._rows.append((start[keep], end[keep], piece[keep], kinds, operation[keep]))
+            kinds = np.broadcast_to(np.int8(part), int(keep.sum()))
+            rows = (narrow(piece[keep]), kinds, narrow(operation[keep]))
+            self.rows.append((start[keep], end[keep], *rows))
 
-    def parts(self, kernel: Ints) -> Parts:
-        if not self._rows:
-            return Parts.none()
-        start, end, piece, part, operation = joined(self._rows)
-        found = Parts(start, end, piece, part, operation, kernel[piece])
-        return sorted_by(found, found.start_ns)
+
+def _in_order(rows: list[tuple[Column, ...]], kernel: Ints) -> Parts:
+    if not rows:
+        return Parts.none()
+    start, end, piece, part, operation = joined(rows)
+    found = Parts(start, end, piece, part, operation, narrow(kernel[piece]))
+    return sorted_by(found, found.start_ns)
 
 
 def _whole_gaps(ops: Operations, idle: Intervals) -> tuple[Ints, Ints, Ints]:

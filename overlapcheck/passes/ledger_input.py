@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from overlapcheck.columns import Ints
+from overlapcheck.columns import Codes, Column, Index, Ints, Rows
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Work
 from overlapcheck.measurements import Window
 from overlapcheck.passes.dependencies import Dependencies
-from overlapcheck.passes.host_lateness import HostTimeline
+from overlapcheck.passes.host_timeline import HostTimeline
 from overlapcheck.passes.operations import Operations
 from overlapcheck.trace import ApiCalls, OsCalls
 
@@ -46,13 +46,23 @@ class LedgerInput:
 class Draft:
     """Rows under construction: part number, span, reason, row of the call to blame."""
 
-    part: Ints
+    part: Rows
     start_ns: Ints
     end_ns: Ints
-    reason: Ints
-    call: Ints
+    reason: Codes
+    call: Rows
 
     @property
-    def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    def columns(self) -> tuple[Column, ...]:
         """All columns, in the order of the fields."""
         return self.part, self.start_ns, self.end_ns, self.reason, self.call
+
+    def rows(self, which: Index | slice) -> Draft:
+        """Some of the rows."""
+        return Draft(
+            self.part[which],
+            self.start_ns[which],
+            self.end_ns[which],
+            self.reason[which],
+            self.call[which],
+        )

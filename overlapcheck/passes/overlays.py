@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Ints, blocks, joined
+from overlapcheck.columns import Column, blocks, joined
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
@@ -23,6 +23,7 @@ from overlapcheck.passes.ledger_input import (
 )
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.process import NO_CALL
+from overlapcheck.passes.side_by_side import side_by_side
 from overlapcheck.passes.splitting import NO_CUT, split
 
 BOUND_SHARE = 0.9
@@ -49,13 +50,14 @@ class _Layer:
 def overlaid(draft: Draft, parts: Parts, given: LedgerInput) -> Draft:
     """Let what ran meanwhile speak where the walk cannot: in the order of its certainty."""
     layers = [layer for layer in _layers(given) if layer.busy]
-    rows: list[tuple[Ints, ...]] = []
-    for block in blocks(draft.start_ns.size):
-        changed = Draft(*(column[block] for column in draft.columns))
+
+    def changed(block: slice) -> tuple[Column, ...]:
+        rows = draft.rows(block)
         for layer in layers:
-            changed = _overlay(changed, parts, layer)
-        rows.append(changed.columns)
-    return Draft(*joined(rows))
+            rows = _overlay(rows, parts, layer)
+        return rows.columns
+
+    return Draft(*joined(side_by_side(changed, blocks(draft.start_ns.size))))
 
 
 def _layers(given: LedgerInput) -> Iterator[_Layer]:
@@ -91,7 +93,7 @@ def _overlay(draft: Draft, parts: Parts, layer: _Layer) -> Draft:
         draft.part[row],
         pieces.start_ns,
         pieces.end_ns,
-        np.where(chosen, layer.reason, draft.reason[row]),
+        np.where(chosen, np.int8(layer.reason), draft.reason[row]),
         np.where(chosen, NO_CALL, draft.call[row]),
     )
 

@@ -19,6 +19,7 @@ from overlapcheck.columns import (
     by_group,
     constant,
     groups,
+    narrow,
     numbered,
     ordered,
 )
@@ -142,13 +143,14 @@ class CallIndex:
         # Calls are sorted outer first: the first row of each id counts.
         self._direct = width <= _DENSE * ids.size
         if self._direct:
-            self._rows = np.full(width, NO_CALL, dtype=np.intp)
+            self._rows = np.full(width, NO_CALL, dtype=np.int32)
             self._rows[ids[usable[::-1]] - self._lowest] = usable[::-1]
         else:
             order = usable[ordered(ids[usable])]
-            first = np.append(True, ids[order[1:]] != ids[order[:-1]])
-            self._rows = order[first]
-            self._ids = ids[self._rows]
+            known = ids[order]
+            first = np.append(True, known[1:] != known[:-1])
+            self._rows = narrow(order if first.all() else order[first])
+            self._ids = known if first.all() else known[first]
 
     def rows(self, correlation_ids: Ints) -> Index:
         """Row of the call with each correlation id, shape (n,); NO_CALL where there is none."""
@@ -159,7 +161,7 @@ class CallIndex:
             known = (at >= 0) & (at < self._rows.size)
             rows = self._rows.take(at, mode="clip")
             rows[~known] = NO_CALL
-            return rows
+            return rows.astype(np.intp)
         at = np.minimum(np.searchsorted(self._ids, correlation_ids), self._ids.size - 1)
         return np.where(self._ids[at] == correlation_ids, self._rows[at], NO_CALL)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from overlapcheck.columns import Index, Mask, by_group, groups
+from overlapcheck.columns import Column, Index, Ints, Mask, by_group, groups
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey, StreamKind
 from overlapcheck.measurements import StreamRole, StreamTimeline, Window
 from overlapcheck.passes.copy_overlap import DIRECTION_OF
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import Copies, Kernels, Memsets, Table
+from overlapcheck.trace import Copies, Kernels, Memsets
 
 
 def null_streams(process: ProcessTables) -> set[StreamKey]:
@@ -46,6 +48,7 @@ def stream_timelines(
     communication: Mask,
     copies: Copies,
     memsets: Memsets,
+    compute: Intervals,
     window: Window,
 ) -> tuple[StreamTimeline, ...]:
     """Streams of one device that work in the window, busiest first.
@@ -56,6 +59,7 @@ def stream_timelines(
         communication: which of them are communication, shape (n,).
         copies: the device's copies, peer copies of other devices included.
         memsets: the device's memsets.
+        compute: when the device computes.
         window: what to clip to.
     """
     nulls = null_streams(process)
@@ -79,10 +83,10 @@ def stream_timelines(
             key,
             StreamKind.NULL if key in nulls else StreamKind(kind),
             priority,
-            part_of(kernels, rows),
-            communication if rows.size == len(kernels) else communication[rows],
-            part_of(copies, on_copies.get(key, nothing)),
-            part_of(memsets, on_memsets.get(key, nothing)),
+            _Spans.of(kernels, rows, communication),
+            _Spans.of(copies, on_copies.get(key, nothing), copies.kind),
+            _Spans.of(memsets, on_memsets.get(key, nothing), memsets.bytes),
+            compute if rows.size == len(kernels) else None,
             window,
         )
         if timeline is not None:
@@ -90,30 +94,49 @@ def stream_timelines(
     return tuple(sorted(found, key=lambda t: (-t.busy.total_ns, t.context_id, t.stream_id)))
 
 
+@dataclass(frozen=True)
+class _Spans:
+    """When some operations of one stream ran; 200 streams of all columns would take their time."""
+
+    start_ns: Ints
+    end_ns: Ints
+    kind: Column
+    """What tells them apart."""
+
+    @classmethod
+    def of(cls, table: Kernels | Copies | Memsets, rows: Index, kind: Column) -> _Spans:
+        """The rows of a stream; nothing is copied where they are the whole table."""
+        if rows.size == len(table):
+            return cls(table.start_ns, table.end_ns, kind)
+        return cls(table.start_ns[rows], table.end_ns[rows], kind[rows])
+
+    def clipped(self, mask: Mask, window: Window) -> Intervals:
+        """The time in the window of some of them."""
+        if not mask.any():
+            return Intervals.empty()
+        start, end = self.start_ns, self.end_ns
+        if not mask.all():
+            start, end = start[mask], end[mask]
+        return Intervals.of(start, end).clip(window.start_ns, window.end_ns)
+
+
 def _timeline(
     key: StreamKey,
     kind: StreamKind,
     priority: int | None,
-    kernels: Kernels,
-    communication: Mask,
-    copies: Copies,
-    memsets: Memsets,
+    kernels: _Spans,
+    copies: _Spans,
+    memsets: _Spans,
+    compute: Intervals | None,
     window: Window,
 ) -> StreamTimeline | None:
-    def clip(table: Kernels | Copies | Memsets, mask: Mask) -> Intervals:
-        if not mask.any():
-            return Intervals.empty()
-        if mask.all():
-            return Intervals.of(table.start_ns, table.end_ns).clip(window.start_ns, window.end_ns)
-        union = Intervals.of(table.start_ns[mask], table.end_ns[mask])
-        return union.clip(window.start_ns, window.end_ns)
-
-    compute = clip(kernels, ~communication)
-    comm = clip(kernels, communication)
-    memset = clip(memsets, np.ones(len(memsets), dtype=bool))
+    if compute is None:
+        compute = kernels.clipped(~kernels.kind, window)
+    comm = kernels.clipped(kernels.kind, window)
+    memset = memsets.clipped(np.ones(memsets.start_ns.size, dtype=bool), window)
     by_direction: dict[Direction, Intervals] = {}
     for copy_kind, direction in DIRECTION_OF.items():
-        busy = clip(copies, copies.kind == copy_kind)
+        busy = copies.clipped(copies.kind == copy_kind, window)
         if busy:
             by_direction[direction] = busy
     copied = sum(busy.total_ns for busy in by_direction.values())
@@ -148,11 +171,6 @@ def _keys(table: object) -> list[StreamKey]:
     contexts: np.ndarray = getattr(table, "context_id")  # noqa: B009
     streams: np.ndarray = getattr(table, "stream_id")  # noqa: B009
     return [StreamKey(c, s) for c, s in zip(contexts.tolist(), streams.tolist(), strict=True)]
-
-
-def part_of(table: Table, rows: Index) -> Table:
-    """The rows of one stream, see `by_stream`; the table itself where it is the only one."""
-    return table if rows.size == len(table) else table.rows(rows)
 
 
 def by_stream(table: Kernels | Copies | Memsets) -> dict[StreamKey, Index]:

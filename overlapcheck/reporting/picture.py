@@ -93,8 +93,8 @@ def _migration_row(device: DeviceMeasurements, edges: np.ndarray) -> list[Pictur
 def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
     """Time that one thread spent inside one call: the pair that fills most of the drawn part."""
     calls = rows_or_none(trace.api_calls, ApiCalls)
-    drawn = (calls.start_ns < edges[-1]) & (calls.end_ns > edges[0])
-    calls = calls.rows(drawn & (calls.pid == device.key.pid))
+    calls = calls.rows(slice(0, int(np.searchsorted(calls.start_ns, edges[-1]))))
+    calls = calls.rows((calls.end_ns > edges[0]) & (calls.pid == device.key.pid))
     worst, worst_ns = (ABSENT, ABSENT), 0
     inside = Intervals.of(calls.start_ns[:0], calls.end_ns[:0])
     held_most = device.blocking.rows(slice(0, MAX_CALLS))

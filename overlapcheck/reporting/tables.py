@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from overlapcheck.columns import ABSENT, Columns, Ints
+from overlapcheck.columns import ABSENT, Columns, Ints, Whole
 from overlapcheck.ledger import Reason, Relation, Work
-from overlapcheck.measurements import DeviceMeasurements, Measurements, Names
+from overlapcheck.measurements import ComputeGaps, DeviceMeasurements, Measurements, Names
 
 _REASONS = {int(reason): reason.cause for reason in Reason}
 _WORKS = {int(work): work.name.lower() for work in Work if work is not Work.NONE}
@@ -67,7 +68,7 @@ def _plain(table: Columns, without: tuple[str, ...] = ()) -> _Row:
 
 
 def _gaps(device: DeviceMeasurements, names: Names) -> _Row:
-    gaps = device.gaps
+    gaps = _longest_first((device.gaps, *device.stream_gaps))
     return {
         **_plain(gaps, ("before_name_id", "after_name_id")),
         "context_id": _optional(gaps.context_id),
@@ -75,6 +76,17 @@ def _gaps(device: DeviceMeasurements, names: Names) -> _Row:
         "before_kernel": _texts(gaps.before_name_id, names),
         "after_kernel": _texts(gaps.after_name_id, names),
     }
+
+
+def _longest_first(parts: tuple[ComputeGaps, ...]) -> ComputeGaps:
+    """All rows; of equally long ones the device's, then by stream and start."""
+    gaps = ComputeGaps(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ComputeGaps.__dataclass_fields__
+        )
+    )
+    return gaps.rows(np.argsort(gaps.start_ns - gaps.end_ns, kind="stable"))
 
 
 def _blocking(device: DeviceMeasurements, names: Names) -> _Row:
@@ -154,7 +166,7 @@ def _streams(device: DeviceMeasurements, _: Names) -> _Row:
     return {str(name): frame[name] for name in frame.columns}
 
 
-def _words(ids: Ints, words: Mapping[int, str]) -> pd.Series[str]:
+def _words(ids: Whole, words: Mapping[int, str]) -> pd.Series[str]:
     """The word of each id; a missing value where it has none."""
     return pd.Series(ids).map(words).astype("string")
 
@@ -169,7 +181,7 @@ def _threads(tids: Ints, device: DeviceMeasurements, names: Names) -> pd.Series[
     return _words(tids, {i: names.thread(device.key.pid, i) for i in distinct if i != ABSENT})
 
 
-def _optional(ids: Ints) -> pd.Series[int]:
+def _optional(ids: Whole) -> pd.Series[int]:
     """Ids with a missing value for ABSENT and other negative numbers."""
     series = pd.Series(ids).astype("Int64")
     return series.mask(series < 0)

@@ -3,7 +3,6 @@ from __future__ import annotations
 from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.read import read_trace
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import ComputeGaps
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
 from tests.export import RealExport
@@ -11,10 +10,9 @@ from tests.pictures import Picture, picture
 
 
 def gaps_of(drawing: Picture, **selection: object) -> list[tuple[int, int, int, str, str, int]]:
-    """(stream, start us, end us, before, after, copy us) of each gap, in order."""
+    """(stream, start us, end us, before, after, copy us) of each gap, the device's first."""
     trace = drawing.trace()
     (device,) = measure(trace, Selection(**({"skip": 0} | selection))).devices  # type: ignore[arg-type]
-    gaps: ComputeGaps = device.gaps
     text = trace.strings.text
     return [
         (
@@ -25,11 +23,12 @@ def gaps_of(drawing: Picture, **selection: object) -> list[tuple[int, int, int, 
             text(int(gaps.after_name_id[i])),
             int(gaps.copy_ns[i]) // 1000,
         )
+        for gaps in (device.gaps, *device.stream_gaps)
         for i in range(len(gaps))
     ]
 
 
-def test_gaps_have_their_neighbours_and_come_longest_first() -> None:
+def test_gaps_have_their_neighbours_and_come_in_order_of_time() -> None:
     gaps = gaps_of(
         picture("""
         s7 kernel fwd |aa..........dd|
@@ -38,13 +37,13 @@ def test_gaps_have_their_neighbours_and_come_longest_first() -> None:
     )
 
     assert gaps == [
-        (7, 2, 12, "fwd", "fwd", 0),
-        (ABSENT, 8, 12, "bwd", "fwd", 0),
         (ABSENT, 2, 4, "fwd", "bwd", 0),
+        (ABSENT, 8, 12, "bwd", "fwd", 0),
+        (7, 2, 12, "fwd", "fwd", 0),
     ]
 
 
-def test_of_equally_long_gaps_the_devices_comes_first() -> None:
+def test_the_only_streams_gaps_are_the_devices() -> None:
     gaps = gaps_of(picture("s7 kernel k |aa..bb|"))
 
     assert gaps == [(ABSENT, 2, 4, "k", "k", 0), (7, 2, 4, "k", "k", 0)]
@@ -75,7 +74,7 @@ def test_a_memset_fills_no_gap() -> None:
 def test_gaps_at_the_edges_of_the_window_have_one_neighbour() -> None:
     gaps = gaps_of(picture("s7 kernel k |..aa....|"), window_ns=(0, 8_000))
 
-    assert gaps == [(ABSENT, 4, 8, "k", "", 0), (ABSENT, 0, 2, "", "k", 0)]
+    assert gaps == [(ABSENT, 0, 2, "", "k", 0), (ABSENT, 4, 8, "k", "", 0)]
 
 
 def test_communication_is_a_gap_of_compute() -> None:
@@ -94,9 +93,8 @@ def test_the_device_is_idle_exactly_in_its_gaps() -> None:
         s7 kernel k |aa....bb..cc|
         s8 kernel k |...dd.......|
         """).device()
-    own = device.gaps.stream_id == ABSENT
 
-    assert Intervals.of(device.gaps.start_ns[own], device.gaps.end_ns[own]) == device.idle
+    assert Intervals.of(device.gaps.start_ns, device.gaps.end_ns) == device.idle
     assert device.idle_ns == 4_000
 
 
@@ -109,6 +107,5 @@ def test_opaque_blocks_have_no_name() -> None:
 def test_gaps_of_a_real_trace_add_up_to_its_idle_time(real_export: RealExport) -> None:
     path = real_export("pt_pageable")
     (device,) = measure(read_trace(path), Selection(skip=3)).devices
-    own = device.gaps.rows(device.gaps.stream_id == ABSENT)
 
-    assert int((own.end_ns - own.start_ns).sum()) == device.idle_ns
+    assert int((device.gaps.end_ns - device.gaps.start_ns).sum()) == device.idle_ns

@@ -86,13 +86,15 @@ def merge_api_names(name_ids: Ints, texts: Mapping[int, str]) -> tuple[Ints, dic
     Returns:
         Merged ids, shape (n,), and the plain name of each.
     """
-    found, position = numbered(name_ids)
+    found = distinct(name_ids)
     first: dict[str, int] = {}
     merged = [
         first.setdefault(plain_api_name(texts.get(i, "")), i) if i != ABSENT else ABSENT
         for i in found.tolist()
     ]
-    ids = np.array(merged, dtype=np.int64)[position] if merged else name_ids
+    ids = name_ids
+    if merged != found.tolist():
+        ids = np.array(merged, dtype=np.int64)[numbered(name_ids)[1]]
     return ids, {number: name for name, number in first.items()}
 
 
