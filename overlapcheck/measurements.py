@@ -12,12 +12,13 @@ from enum import StrEnum
 
 from overlapcheck.collectives import Collectives
 from overlapcheck.columns import Bools, Columns, Ints
-from overlapcheck.copies import CopyOverlap, Direction, UnifiedMigrations
+from overlapcheck.copies import Direction, UnifiedMigrations
 from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
+from overlapcheck.rank_hints import RankHints
 from overlapcheck.rendezvous import Meeting
+from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Ranges, Strings
 
 
@@ -82,7 +83,7 @@ class StreamTimeline:
 
 @dataclass(frozen=True)
 class ComputeGaps(Columns):
-    """Idle time between kernels: of the device, and of each compute stream; longest first."""
+    """Idle time between kernels, of the device or of one compute stream, in order of time."""
 
     start_ns: Ints
     end_ns: Ints
@@ -152,66 +153,35 @@ class Contention(Columns):
 
 
 @dataclass(frozen=True)
-class DeviceMeasurements:
-    """Everything measured of one device as one process used it."""
+class DeviceMeasurements(TimeUse):
+    """Everything measured of one device as one process used it, in its window."""
 
-    key: DeviceKey
     gpu_name: str
     process_name: str
     window: Window
-    compute: Intervals
-    opaque: Intervals
-    """Part of compute that is graph launches of unknown content."""
-    communication: Intervals
-    copies: Mapping[Direction, CopyOverlap]
-    """Only directions that have copies in the window."""
     migrations: UnifiedMigrations
     streams: tuple[StreamTimeline, ...]
     gaps: ComputeGaps
+    """Of the whole device."""
+    stream_gaps: tuple[ComputeGaps, ...]
+    """Of each compute stream, in the order of stream ids."""
     blocking: BlockingCalls
     steps: StepTimes
     ledger: IdleLedger
     contention: Contention
     collectives: Collectives = field(default_factory=Collectives.none)
+    ranges: tuple[RangeUse, ...] = ()
+    """By pattern of the selection, in its order."""
+
+    @property
+    def length_ns(self) -> int:
+        """Length of the window, ns."""
+        return self.window.length_ns
 
     @property
     def idle(self) -> Intervals:
         """Window − compute."""
         return self.compute.complement(self.window.start_ns, self.window.end_ns)
-
-    @property
-    def compute_ns(self) -> int:
-        """Time in which the device computes."""
-        return self.compute.total_ns
-
-    @property
-    def idle_ns(self) -> int:
-        """Time in which it does not."""
-        return self.window.length_ns - self.compute_ns
-
-    @property
-    def communication_hidden_ns(self) -> int:
-        """Communication under compute."""
-        return (self.communication & self.compute).total_ns
-
-    @property
-    def bound_ns(self) -> int:
-        """The shortest the window could be: its busiest resource alone.
-
-        Pageable copies give no relief, for their length is itself the fault.
-        """
-        pinned = (
-            self.copies[direction].pinned.total_ns
-            for direction in (Direction.H2D, Direction.D2H)
-            if direction in self.copies
-        )
-        return max(self.compute_ns, self.communication.total_ns, *pinned, 0)
-
-    @property
-    def recoverable(self) -> float | None:
-        """Share of the window that perfect overlap could win back at most."""
-        window_ns = self.window.length_ns
-        return 1 - self.bound_ns / window_ns if window_ns else None
 
 
 class CaptureFault(StrEnum):
@@ -278,5 +248,7 @@ class Measurements:
     """Collectives in which devices of this report met; members are positions in `devices`."""
     utc_start_ns: int | None = None
     """UTC of the trace's time 0."""
+    ranks: RankHints = field(default_factory=RankHints)
+    """Ranks that the report names."""
     ranges: Ranges = field(default_factory=Ranges.none)
     """Closed NVTX ranges of all processes; what a policy allows may lie in one."""

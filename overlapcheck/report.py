@@ -46,6 +46,26 @@ class CopySummary:
 
 
 @dataclass(frozen=True)
+class RangeSummary:
+    """Device time of the NVTX ranges whose name matches a pattern, inside the window."""
+
+    pattern: str
+    closed: int
+    """Ranges of the process that match and have an end."""
+    instances: int
+    """Those of them that launched work which runs in the window."""
+    length_ns: int
+    compute_ns: int
+    opaque_ns: int
+    idle_ns: int
+    communication_ns: int
+    communication_hidden_ns: int
+    bound_ns: int
+    recoverable: float | None
+    copies: Mapping[str, CopySummary]
+
+
+@dataclass(frozen=True)
 class MigrationSummary:
     """Unified-memory migrations in the window; never part of an overlap."""
 
@@ -187,6 +207,8 @@ class DeviceReport:
     """Sums to idle_ns; costliest first."""
     conclusion: str = ""
     """Where there is nothing to gain: that, and why."""
+    ranges: tuple[RangeSummary, ...] = ()
+    """Of the NVTX ranges that the policy or the selection names."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
 

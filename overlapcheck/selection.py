@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 COMMUNICATION = (
     r"nccl|nvshmem|all_?reduce|allgather|all_gather|reduce_?scatter|cross_device_reduce"
@@ -26,6 +27,16 @@ class Selection:
     """Only this device number; None measures all."""
     communication: tuple[str, ...] = ()
     """Further regular expressions for communication kernels."""
+    ranges: tuple[str, ...] = ()
+    """Names of NVTX ranges to measure apart, * for any letters."""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where a choice was made, by its name here, unless on the command line."""
+
+    def told(self, name: str) -> str:
+        """A choice as it was made: "--skip 3", "skip = 3 in pyproject.toml"."""
+        value = getattr(self, name)
+        origin = self.origins.get(name)
+        return f"{name} = {value!r} in {origin}" if origin else f"--{name} {value!r}"
 
     def is_communication(self, kernel_name: str) -> bool:
         """Whether a kernel of this short name is communication."""

@@ -21,6 +21,10 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
+SEVERITY = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
+"""The worst first."""
+
+
 @dataclass(frozen=True)
 class AllowedCall:
     """Blocking calls that the team accepts; whatever is given must match."""
@@ -34,32 +38,34 @@ class AllowedCall:
     """NVTX range of the same thread around the call, * for any letters: "validation*"."""
 
 
+def _check_share(name: str, value: float | None) -> None:
+    if value is not None and not 0 <= value <= 1:
+        raise PolicyInvalid(
+            f"{name} is {value * 100:g} %, which no share can reach",
+            "give a percentage from 0 to 100",
+        )
+
+
 @dataclass(frozen=True)
-class Policy:
-    """Limits, as shares of one. The only configuration; only `judge` ever sees it.
+class Limits:
+    """Limits on one stretch of time, as shares of one; what is None is not judged.
 
     Raises:
         PolicyInvalid: a limit is not a share of one, naming it.
     """
 
-    min_overlap: float = 0.80
+    min_overlap: float | None = None
     """Least share of a direction's copy time that must be hidden."""
-    relief_from_ceiling: bool = True
-    """Whether 0.9 of the ceiling is enough where compute is shorter than the copies."""
-    max_recoverable: float = 0.10
-    """Largest share of the window that perfect overlap could still win back."""
-    max_idle: float | None = None
-    """Largest share of the window without compute."""
-    max_exposed_communication: float | None = None
-    """Largest share of the window with communication and no compute."""
-    require_copies: bool = False
-    """Whether a window without copies fails."""
-    fail_on: frozenset[str] = frozenset()
-    """Causes that fail the run when material."""
     overlap_of: Mapping[str, float] = field(default_factory=dict)
     """Least overlap by direction ("h2d"), where it is not `min_overlap`."""
-    allowed: tuple[AllowedCall, ...] = ()
-    """Calls whose idle time does not count for `fail_on`; no number changes."""
+    relief_from_ceiling: bool = True
+    """Whether 0.9 of the ceiling is enough where compute is shorter than the copies."""
+    max_recoverable: float | None = None
+    """Largest share that perfect overlap could still win back."""
+    max_idle: float | None = None
+    """Largest share without compute."""
+    max_exposed_communication: float | None = None
+    """Largest share with communication and no compute."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Where a limit was set, by its name here or "overlap h2d"; absent for a default."""
 
@@ -70,11 +76,7 @@ class Policy:
         }
         limits |= {f"overlap {direction}": least for direction, least in self.overlap_of.items()}
         for name, value in limits.items():
-            if value is not None and not 0 <= value <= 1:
-                raise PolicyInvalid(
-                    f"{name} is {value * 100:g} %, which no share can reach",
-                    "give a percentage from 0 to 100",
-                )
+            _check_share(name, value)
 
     def origin(self, *names: str) -> str:
         """Where limits were set: the distinct places of those that are not defaults."""
@@ -83,11 +85,33 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class Policy(Limits):
+    """Limits on the window and on NVTX ranges. The only configuration; only `judge` sees it."""
+
+    min_overlap: float | None = 0.80
+    max_recoverable: float | None = 0.10
+    require_copies: bool = False
+    """Whether a window without copies fails."""
+    fail_on: frozenset[str] = frozenset()
+    """Causes that fail the run when material."""
+    max_failing_ranks: float = 0.0
+    """Largest share of the ranks of a job that may fail while the job passes."""
+    allowed: tuple[AllowedCall, ...] = ()
+    """Calls whose idle time does not count for `fail_on`; no number changes."""
+    ranges: Mapping[str, Limits] = field(default_factory=dict)
+    """Limits on the device time of NVTX ranges, by their name, * for any letters."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_share("max_failing_ranks", self.max_failing_ranks)
+
+
+@dataclass(frozen=True)
 class Check:
     """One question, its answer and why."""
 
     name: str
-    """"capture", "overlap h2d", "recoverable" ..."""
+    """"capture", "overlap h2d", "recoverable", "recoverable in 'forward'" ..."""
     device: DeviceKey | None
     """None where it concerns the whole report."""
     outcome: Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from overlapcheck.checks import capture, named_causes, overlap, shares
+from overlapcheck.checks import capture, named_causes, overlap, ranges, shares
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.verdict import Check, Outcome, Policy, Verdict
@@ -39,10 +39,9 @@ def _other_checks(
 ) -> list[Check]:
     return [
         *overlap.check_overlap(device, policy),
-        shares.check_recoverable(device, policy),
-        *shares.check_idle(device, policy),
-        *shares.check_exposed_communication(device, policy),
+        *shares.check_shares(device, policy),
         *shares.check_copies(device, policy),
+        *ranges.check_ranges(device, measured, policy),
         *named_causes.check_causes(device, measured, policy, findings),
     ]
 
@@ -53,4 +52,5 @@ def _not_judged(check: Check) -> Check:
         outcome=Outcome.INCONCLUSIVE,
         measured=None,
         reason="not judged: the recording is incomplete",
+        settle_with="",
     )

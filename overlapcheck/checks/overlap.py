@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
-from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import percent
-from overlapcheck.verdict import Check, Outcome, Policy
+from overlapcheck.time_use import TimeUse
+from overlapcheck.verdict import Check, Limits, Outcome
 
 CEILING_SHARE = 0.9
 """Share of the ceiling that is as good as reaching it."""
 MAX_PAGEABLE_SHARE = 0.10
 """From this share of pageable copy time on, the ceiling gives no relief."""
 MIN_WIN_SHARE = 0.05
-"""A direction that could win less of the window is not judged."""
+"""A direction that could win less of the stretch is not judged."""
 
 
-def check_overlap(device: DeviceMeasurements, policy: Policy) -> list[Check]:
-    """One check per judged direction that has copies in the window."""
-    return [
-        _check(device, device.copies[direction], policy)
-        for direction in JUDGED_DIRECTIONS
-        if direction in device.copies and device.copies[direction].copy_ns
-    ]
+def check_overlap(part: TimeUse, limits: Limits) -> list[Check]:
+    """One check per judged direction that has copies in the stretch, and a limit."""
+    checks = []
+    for direction in JUDGED_DIRECTIONS:
+        least = limits.overlap_of.get(direction.value, limits.min_overlap)
+        copies = part.copies.get(direction)
+        if least is not None and copies is not None and copies.copy_ns:
+            checks.append(_check(part, copies, least, limits))
+    return checks
 
 
-def _check(device: DeviceMeasurements, copies: CopyOverlap, policy: Policy) -> Check:
+def _check(part: TimeUse, copies: CopyOverlap, limit: float, limits: Limits) -> Check:
     overlap, ceiling = copies.overlap or 0.0, copies.ceiling or 0.0
     name = check_name(copies.direction)
-    own = copies.direction.value in policy.overlap_of
-    limit = policy.overlap_of.get(copies.direction.value, policy.min_overlap)
-    limit_from = policy.origin(name if own else "min_overlap", "relief_from_ceiling")
+    own = copies.direction.value in limits.overlap_of
+    limit_from = limits.origin(name if own else "min_overlap", "relief_from_ceiling")
     reason = f"ceiling {percent(ceiling)}"
     relieved = CEILING_SHARE * ceiling
     if copies.pageable_share >= MAX_PAGEABLE_SHARE:
         reason = f"pageable copies get no relief (ceiling {percent(ceiling)})"
-    elif policy.relief_from_ceiling and relieved < limit:
+    elif limits.relief_from_ceiling and relieved < limit:
         limit, reason = relieved, f"0.9 of the ceiling {percent(ceiling)}"
-    could_win = copies.could_win_ns / max(device.window.length_ns, 1)
+    could_win = copies.could_win_ns / max(part.length_ns, 1)
     outcome = Outcome.PASS if overlap >= limit else Outcome.FAIL
     if outcome is Outcome.FAIL and could_win < MIN_WIN_SHARE:
         outcome = Outcome.PASS
         reason = f"not judged: hiding more wins at most {percent(could_win)}"
     return Check(
         name,
-        device.key,
+        part.key,
         outcome,
         overlap,
         limit,

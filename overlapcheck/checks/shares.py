@@ -1,4 +1,4 @@
-"""Limits on shares of the window: recoverable, idle, exposed communication; and required copies."""
+"""Limits on shares of the time: recoverable, idle, exposed communication; and required copies."""
 
 from __future__ import annotations
 
@@ -7,35 +7,46 @@ from dataclasses import dataclass
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import count_of, duration
-from overlapcheck.verdict import Check, Outcome, Policy
+from overlapcheck.time_use import TimeUse
+from overlapcheck.verdict import Check, Limits, Outcome, Policy
 
 
-def check_recoverable(device: DeviceMeasurements, policy: Policy) -> Check:
+def check_shares(part: TimeUse, limits: Limits) -> list[Check]:
+    """All checks on shares of a stretch that have a limit."""
+    return [
+        *check_recoverable(part, limits),
+        *check_idle(part, limits),
+        *check_exposed_communication(part, limits),
+    ]
+
+
+def check_recoverable(part: TimeUse, limits: Limits) -> list[Check]:
     """How much perfect overlap could still win back."""
-    window_ns = device.window.length_ns
-    reason = f"{duration(window_ns - device.bound_ns)} of {duration(window_ns)}"
-    limit = _Limit(policy.max_recoverable, policy.origin("max_recoverable"))
-    return _at_most("recoverable", device, device.recoverable, limit, reason)
+    if limits.max_recoverable is None:
+        return []
+    reason = f"{duration(part.length_ns - part.bound_ns)} of {duration(part.length_ns)}"
+    limit = _Limit(limits.max_recoverable, limits.origin("max_recoverable"))
+    return [_at_most("recoverable", part, part.recoverable, limit, reason)]
 
 
-def check_idle(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+def check_idle(part: TimeUse, limits: Limits) -> list[Check]:
     """How long nothing computes; only if asked for."""
-    if policy.max_idle is None:
+    if limits.max_idle is None:
         return []
-    reason = f"{duration(device.idle_ns)} without compute"
-    limit = _Limit(policy.max_idle, policy.origin("max_idle"))
-    return [_at_most("idle", device, _share(device, device.idle_ns), limit, reason)]
+    reason = f"{duration(part.idle_ns)} without compute"
+    limit = _Limit(limits.max_idle, limits.origin("max_idle"))
+    return [_at_most("idle", part, _share(part, part.idle_ns), limit, reason)]
 
 
-def check_exposed_communication(device: DeviceMeasurements, policy: Policy) -> list[Check]:
+def check_exposed_communication(part: TimeUse, limits: Limits) -> list[Check]:
     """How long communication runs without compute; only if asked for."""
-    if policy.max_exposed_communication is None:
+    if limits.max_exposed_communication is None:
         return []
-    total = device.communication.total_ns
-    exposed = total - device.communication_hidden_ns
+    total = part.communication.total_ns
+    exposed = total - part.communication_hidden_ns
     reason = f"{duration(exposed)} of {duration(total)} of communication"
-    limit = _Limit(policy.max_exposed_communication, policy.origin("max_exposed_communication"))
-    return [_at_most("exposed comm", device, _share(device, exposed), limit, reason)]
+    limit = _Limit(limits.max_exposed_communication, limits.origin("max_exposed_communication"))
+    return [_at_most("exposed comm", part, _share(part, exposed), limit, reason)]
 
 
 def check_copies(device: DeviceMeasurements, policy: Policy) -> list[Check]:
@@ -57,8 +68,8 @@ def check_copies(device: DeviceMeasurements, policy: Policy) -> list[Check]:
     return [Check("copies", device.key, outcome, None, None, reason, limit_from=asked)]
 
 
-def _share(device: DeviceMeasurements, ns: int) -> float | None:
-    return ns / device.window.length_ns if device.window.length_ns else None
+def _share(part: TimeUse, ns: int) -> float | None:
+    return ns / part.length_ns if part.length_ns else None
 
 
 @dataclass(frozen=True)
@@ -67,11 +78,9 @@ class _Limit:
     origin: str
 
 
-def _at_most(
-    name: str, device: DeviceMeasurements, measured: float | None, limit: _Limit, reason: str
-) -> Check:
+def _at_most(name: str, part: TimeUse, measured: float | None, limit: _Limit, reason: str) -> Check:
     if measured is None:
         outcome, reason = Outcome.INCONCLUSIVE, "the window is empty"
     else:
         outcome = Outcome.PASS if measured <= limit.share else Outcome.FAIL
-    return Check(name, device.key, outcome, measured, limit.share, reason, limit_from=limit.origin)
+    return Check(name, part.key, outcome, measured, limit.share, reason, limit_from=limit.origin)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
@@ -10,7 +12,6 @@ from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
-    CaptureProblem,
     DeviceMeasurements,
     Measurements,
     Names,
@@ -33,6 +34,7 @@ from overlapcheck.passes.process import (
     on_device,
     process_tables,
 )
+from overlapcheck.passes.range_use import range_use
 from overlapcheck.passes.step_times import step_times
 from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
@@ -47,26 +49,32 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     Raises:
         PolicyInvalid: the selection names steps or a device that the report does not have.
     """
-    problems: list[CaptureProblem] = []
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
     others = OtherProcesses(trace)
     _check_steps(processes, trace, selection)
     with_kernels = [process for process in processes if len(process.kernels)]
-    devices = [
-        _measure_device(trace, process, device_id, selection, others)
+    chosen = [
+        (process, device_id)
         for process in with_kernels
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
     ]
-    judged = {device.key.pid for device in devices}
-    for process in processes:
-        # A launcher or loader process without kernels is no fault while others have them.
-        if process.pid in judged or not with_kernels:
-            problems += capture_problems(trace, process, selection.steps)
+    judged = {process.pid for process, _ in chosen}
+    # A launcher or loader process without kernels is no fault while others have them.
+    doubtful = [p for p in processes if p.pid in judged or not with_kernels]
+    with ThreadPoolExecutor(1) as beside:
+        doubting = beside.submit(
+            lambda: [capture_problems(trace, process, selection.steps) for process in doubtful]
+        )
+        devices = [
+            _measure_device(trace, process, device_id, selection, others)
+            for process, device_id in chosen
+        ]
+        problems = [problem for found in doubting.result() for problem in found]
     if selection.device is not None and with_kernels and not devices:
         raise PolicyInvalid(
-            f"--device {selection.device}: no kernels on it",
+            f"{selection.told('device')}: no kernels on it",
             f"devices with kernels: {', '.join(map(str, _device_ids(with_kernels)))}",
         )
     if not processes:
@@ -79,6 +87,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         environment=trace.info.environment,
         meetings=device_meetings(devices),
         utc_start_ns=trace.info.utc_start_ns,
+        ranks=trace.info.ranks,
         ranges=rows_or_none(trace.ranges, Ranges),
     )
 
@@ -92,7 +101,7 @@ def _check_steps(processes: list[ProcessTables], trace: Trace, selection: Select
         return
     if all(step_ranges(p.ranges, trace.strings, selection.steps) is None for p in processes):
         raise PolicyInvalid(
-            f"--steps {selection.steps!r}: no NVTX range family of 3 or more matches it",
+            f"{selection.told('steps')}: no NVTX range family of 3 or more matches it",
             "list the names: nsys stats --report nvtx_sum REPORT",
         )
 
@@ -111,7 +120,7 @@ def _measure_device(
     call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
     launch_ns = launch_start_ns(call, process.calls)
     steps = choose_window(process, kernels, launch_ns, trace.strings, selection)
-    del call, launch_ns  # a large trace needs the room
+    del launch_ns  # a large trace needs the room
     window = steps.window
 
     key = DeviceKey(process.pid, device_id)
@@ -121,23 +130,31 @@ def _measure_device(
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
     migrations = unified_migrations(copies, window)
-    streams = stream_timelines(process, kernels, is_comm, copies, memsets, window)
-    all_copies = _all(overlap.copy for overlap in overlaps.values())
-    link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
-    # First, because it needs the most memory.
-    ledger = device_ledger(
-        process,
-        DeviceTables(kernels, is_comm, copies, memsets),
-        steps,
-        idle,
-        overlaps,
-        migrations.busy,
-        others.of(key),
-        trace.info.environment,
-        call_sites(process.calls, trace),
-    )
-    slowed = contention(kernels, is_comm, link, communication, window)
-    return DeviceMeasurements(
+    tables = DeviceTables(kernels, call, is_comm, copies, memsets)
+    # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
+    with ThreadPoolExecutor(1) as beside:
+        explaining = beside.submit(
+            device_ledger,
+            process,
+            tables,
+            steps,
+            idle,
+            overlaps,
+            migrations.busy,
+            others.of(key),
+            trace.info.environment,
+            call_sites(process.calls, trace),
+        )
+        streams = stream_timelines(process, kernels, is_comm, copies, memsets, compute, window)
+        all_copies = _all(overlap.copy for overlap in overlaps.values())
+        gaps, stream_gaps = compute_gaps(kernels, is_comm, idle, streams, all_copies)
+        link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
+        slowed = contention(kernels, is_comm, link, communication, window)
+        blocking = blocking_calls(process.calls, idle, window)
+        times = step_times(kernels, steps, compute, overlaps)
+        found = collectives(kernels, is_comm, steps, compute, streams, trace.strings, process)
+        ledger = explaining.result()
+    measured = DeviceMeasurements(
         key=key,
         gpu_name=trace.gpu_name(key),
         process_name=trace.process_names.get(process.pid, ""),
@@ -148,13 +165,16 @@ def _measure_device(
         copies=overlaps,
         migrations=migrations,
         streams=streams,
-        gaps=compute_gaps(kernels, is_comm, idle, streams, all_copies, window),
-        blocking=blocking_calls(process.calls, idle, window),
-        steps=step_times(kernels, steps, compute, overlaps),
+        gaps=gaps,
+        stream_gaps=stream_gaps,
+        blocking=blocking,
+        steps=times,
         ledger=ledger,
         contention=slowed,
-        collectives=collectives(kernels, is_comm, steps, compute, streams, trace.strings),
+        collectives=found,
     )
+    ranges = range_use(measured, process, tables, selection.ranges)
+    return replace(measured, ranges=ranges)
 
 
 def _all(parts: Iterable[Intervals]) -> Intervals:

@@ -85,7 +85,7 @@ def _from_ranges(
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
-        why = f"--skip {skip}"
+        why = selection.told("skip")
     kept = kernel_step >= skip
     inside = kept & (launch_ns < ranges.last_end_ns)
     if not inside.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from overlapcheck.policy.find import OWN_FILE, PolicyFile, find_policy_file, ope
 from overlapcheck.policy.settings import Setting, Settings, read_contents
 from overlapcheck.policy.values import Place
 from overlapcheck.selection import Selection
-from overlapcheck.verdict import Policy
+from overlapcheck.verdict import Limits, Policy
 
 # Settings that are shares, and the fields of the Policy that hold them.
 _SHARES = {
@@ -22,6 +22,7 @@ _SHARES = {
     "max-recoverable": "max_recoverable",
     "max-idle": "max_idle",
     "max-exposed-comm": "max_exposed_communication",
+    "max-failing-ranks": "max_failing_ranks",
 }
 _PLAIN = {
     "ceiling": "relief_from_ceiling",
@@ -91,8 +92,12 @@ def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) ->
 
 
 def _laid_over(base: Settings, over: Settings) -> Settings:
-    """The upper value of each key; allowed calls of both."""
+    """The upper value of each key, also under a range; allowed calls of both."""
     merged = {**base, **over}
+    if "ranges" in base and "ranges" in over:
+        lower, upper = base["ranges"].value, over["ranges"].value
+        ranges = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in lower | upper}
+        merged["ranges"] = Setting(ranges, over["ranges"].origin)
     if "allow" in base and "allow" in over:
         both = (*base["allow"].value, *over["allow"].value)
         merged["allow"] = Setting(both, over["allow"].origin)
@@ -110,15 +115,47 @@ def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
         # One limit asked for by hand holds for every direction.
         file = {key: setting for key, setting in file.items() if not key.startswith(_OVERLAP)}
     settings = {**file, **command_line}
-    policy: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    plain = {field: settings[key] for key, field in _PLAIN.items() if key in settings}
+    policy = Policy(
+        **_limits(settings, {field: setting.origin for field, setting in plain.items()}),
+        **{field: setting.value for field, setting in plain.items()},
+        ranges=_ranges(settings),
+    )
+    chosen = {field: settings[key] for key, field in _SELECTION.items() if key in settings}
+    selection = Selection(
+        **{field: setting.value for field, setting in chosen.items()},
+        origins={
+            field: setting.origin
+            for field, setting in chosen.items()
+            if not setting.origin.startswith("--")
+        },
+    )
+    return policy, selection
+
+
+def _limits(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of `Limits` that hold shares; `origins` are those of its other fields."""
+    shares: dict[str, Any] = {}
     overlap_of: dict[str, float] = {}
+    origins = dict(origins)
     for key, setting in settings.items():
         if key.startswith(_OVERLAP):
             overlap_of[key.removeprefix(_OVERLAP)] = setting.value / 100
             origins[key] = setting.origin
-        elif field := _SHARES.get(key) or _PLAIN.get(key):
-            policy[field] = setting.value / 100 if key in _SHARES else setting.value
+        elif field := _SHARES.get(key):
+            shares[field] = setting.value / 100
             origins[field] = setting.origin
-    selection = {field: settings[key].value for key, field in _SELECTION.items() if key in settings}
-    return Policy(overlap_of=overlap_of, origins=origins, **policy), Selection(**selection)
+    return {"overlap_of": overlap_of, "origins": origins, **shares}
+
+
+def _ranges(settings: Settings) -> dict[str, Limits]:
+    """Limits by range; whether the ceiling gives relief is asked of the whole policy."""
+    if "ranges" not in settings:
+        return {}
+    ceiling = settings.get("ceiling")
+    relief = {} if ceiling is None else {"relief_from_ceiling": ceiling.value}
+    origins = {} if ceiling is None else {"relief_from_ceiling": ceiling.origin}
+    return {
+        name: Limits(**_limits(limits, origins), **relief)
+        for name, limits in settings["ranges"].value.items()
+    }

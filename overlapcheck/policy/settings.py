@@ -22,7 +22,10 @@ class Setting:
 
 
 Settings = Mapping[str, Setting]
-"""By the keys of the file; limits of a direction as "overlap h2d"."""
+"""By the keys of the file; limits of a direction as "overlap h2d".
+
+The value of "ranges" is the `Settings` of each name.
+"""
 
 _READERS: Mapping[str, Reader] = {
     "min-overlap": values.least_percentage,
@@ -30,12 +33,15 @@ _READERS: Mapping[str, Reader] = {
     "max-recoverable": values.percentage,
     "max-idle": values.percentage,
     "max-exposed-comm": values.percentage,
+    "max-failing-ranks": values.percentage,
     "require-copies": values.switch,
     "steps": values.pattern,
     "skip": values.count,
     "comm-patterns": values.patterns,
 }
-_TABLES = ("fail-on", "overlap", "allow")
+_TABLES = ("fail-on", "overlap", "allow", "ranges")
+_IN_RANGES = ("min-overlap", "max-recoverable", "max-idle", "max-exposed-comm")
+"""Limits that may stand under a range, beside those of single directions."""
 _PROFILES = "profiles"
 _ALLOW_BY = ("api", "nvtx", "source")
 _DIRECTIONS = tuple(direction.value for direction in JUDGED_DIRECTIONS)
@@ -96,6 +102,8 @@ def _read(
             read |= _directions(value, here)
         elif key == "allow":
             read[key] = _allowed(value, here)
+        elif key == "ranges":
+            read[key] = _ranges(value, here, origin)
         else:
             read[key] = _READERS[key](value, here)
     return {key: Setting(value, origin) for key, value in read.items()}
@@ -114,6 +122,27 @@ def _directions(value: Any, place: Place) -> dict[str, float]:
         values.known(key, _DIRECTIONS, place.at(key), "is no direction")
         read[f"overlap {key}"] = values.least_percentage(limit, place.at(key))
     return read
+
+
+def _ranges(value: Any, place: Place, origin: str) -> dict[str, Settings]:
+    return {
+        name: _range(limits, place.at(values.quoted(name)), name, origin)
+        for name, limits in values.table(value, place).items()
+    }
+
+
+def _range(value: Any, place: Place, name: str, origin: str) -> Settings:
+    read: dict[str, float] = {}
+    for key, limit in values.table(value, place).items():
+        here = place.at(key)
+        if isinstance(limit, Mapping) and key not in (*_IN_RANGES, "overlap"):
+            whole = values.quoted(f"{name}.{key}")
+            raise here.wrong("is no limit", f"quote a name with dots: [ranges.{whole}]")
+        values.known(key, (*_IN_RANGES, "overlap"), here, "is no limit of a range")
+        read |= _directions(limit, here) if key == "overlap" else {key: _READERS[key](limit, here)}
+    if not read:
+        raise place.wrong("sets no limit", f"give one: {', '.join(_IN_RANGES)}, overlap")
+    return {key: Setting(limit, origin) for key, limit in read.items()}
 
 
 def _allowed(value: Any, place: Place) -> tuple[AllowedCall, ...]:

@@ -38,10 +38,21 @@ max-recoverable = 10
 # Further names of communication kernels, as regular expressions.
 # comm-patterns = ["my_ring_.*"]
 
+# Share of the ranks of a job that may fail while the job passes; one that cannot be judged counts
+# as one that may fail.
+# max-failing-ranks = 0
+
 # Limits of single directions, instead of min-overlap.
 # [overlap]
 # h2d = 90
 # d2h = 50
+
+# Limits inside the NVTX ranges of one name, * for any letters, beside those of the whole: on the
+# device time of the work that was launched while such a range was open, by any thread. Only what
+# is set is judged, overlap, max-idle and max-exposed-comm too. No such range: INCONCLUSIVE.
+# [ranges."forward*"]
+# min-overlap = 90
+# max-recoverable = 5
 
 # Blocking calls that are accepted. Their time does not count for fail-on, and the report shows
 # the reason; the numbers never change. All that an entry says must match.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -145,6 +146,12 @@ def known(key: str, names: Iterable[str], place: Place, problem: str) -> None:
     near = difflib.get_close_matches(key.replace("_", "-").lower(), names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"it may be {', '.join(names)}"
     raise place.wrong(problem, hint)
+
+
+def quoted(key: str) -> str:
+    """A key as TOML has it: in quotes where it is more than a word."""
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", key)
+    return key if bare else json.dumps(key, ensure_ascii=False)
 
 
 def _toml(value: Any) -> str:

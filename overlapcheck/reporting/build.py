@@ -8,7 +8,7 @@ from pathlib import PurePath
 import numpy as np
 
 from overlapcheck._version import __version__
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
@@ -20,6 +20,7 @@ from overlapcheck.report import (
     GapSummary,
     LedgerEntry,
     MigrationSummary,
+    RangeSummary,
     Report,
     Spread,
     StepSummary,
@@ -29,6 +30,7 @@ from overlapcheck.report import (
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
+from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import EventRecords, Trace, rows_or_none
 from overlapcheck.verdict import Verdict
 
@@ -42,6 +44,8 @@ def build_report(
     measured: Measurements,
     verdict: Verdict,
     findings: tuple[Finding, ...] = (),
+    *,
+    timeline: bool = True,
 ) -> Report:
     """The report of one analysed trace.
 
@@ -51,6 +55,7 @@ def build_report(
         measured: the numbers.
         verdict: the judgement.
         findings: ranked causes.
+        timeline: whether to draw the timeline of every device.
     """
     return Report(
         tool_version=__version__,
@@ -61,7 +66,9 @@ def build_report(
                 drawn := _device(trace, device),
                 timeline=draw_timeline(
                     trace, device, findings, drawn.picture, len(measured.devices)
-                ),
+                )
+                if timeline
+                else None,
             )
             for device in measured.devices
         ),
@@ -125,13 +132,14 @@ def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
         streams=_streams(device),
         streams_total=len(device.streams),
         gaps=_gaps(trace, device),
-        gaps_total=len(device.gaps),
+        gaps_total=len(device.gaps) + sum(map(len, device.stream_gaps)),
         blocking=_blocking(trace, device),
         blocking_total=len(device.blocking),
         steps=_steps(device.steps),
         picture=draw(trace, device),
         ledger=_ledger(device.ledger),
         conclusion=conclusion(device),
+        ranges=tuple(_range(part) for part in device.ranges),
     )
 
 
@@ -144,7 +152,24 @@ def _ledger(ledger: IdleLedger) -> tuple[LedgerEntry, ...]:
     return tuple(LedgerEntry(r.cause, int(totals[r])) for r in order if totals[r])
 
 
-def _copies(device: DeviceMeasurements) -> dict[str, CopySummary]:
+def _range(part: RangeUse) -> RangeSummary:
+    return RangeSummary(
+        pattern=part.pattern,
+        closed=part.closed,
+        instances=part.instances,
+        length_ns=part.length_ns,
+        compute_ns=part.compute_ns,
+        opaque_ns=part.opaque.total_ns,
+        idle_ns=part.idle_ns,
+        communication_ns=part.communication.total_ns,
+        communication_hidden_ns=part.communication_hidden_ns,
+        bound_ns=part.bound_ns,
+        recoverable=part.recoverable,
+        copies=_copies(part),
+    )
+
+
+def _copies(part: TimeUse) -> dict[str, CopySummary]:
     return {
         direction.value: CopySummary(
             count=copies.count,
@@ -156,7 +181,7 @@ def _copies(device: DeviceMeasurements) -> dict[str, CopySummary]:
             overlap=copies.overlap,
             ceiling=copies.ceiling,
         )
-        for direction, copies in device.copies.items()
+        for direction, copies in part.copies.items()
     }
 
 
@@ -179,9 +204,8 @@ def _streams(device: DeviceMeasurements) -> tuple[StreamSummary, ...]:
 
 
 def _gaps(trace: Trace, device: DeviceMeasurements) -> tuple[GapSummary, ...]:
-    # The device's own gaps first; those of its streams are for the tables.
-    whole = np.flatnonzero(device.gaps.stream_id == ABSENT)[:WORST_ROWS]
-    gaps = device.gaps.rows(whole)
+    # The device's own; those of its streams are for the tables.
+    gaps = device.gaps.rows(_longest(device.gaps.end_ns - device.gaps.start_ns))
     return tuple(
         GapSummary(
             start_ns=int(gaps.start_ns[i]),
@@ -193,6 +217,16 @@ def _gaps(trace: Trace, device: DeviceMeasurements) -> tuple[GapSummary, ...]:
         )
         for i in range(len(gaps))
     )
+
+
+def _longest(length_ns: Ints) -> Index:
+    """Rows of the longest, of equally long ones the earliest."""
+    if length_ns.size > WORST_ROWS:
+        floor = np.partition(length_ns, -WORST_ROWS)[-WORST_ROWS]
+        rows = np.flatnonzero(length_ns >= floor)
+    else:
+        rows = np.arange(length_ns.size)
+    return rows[np.argsort(-length_ns[rows], kind="stable")][:WORST_ROWS]
 
 
 def _blocking(trace: Trace, device: DeviceMeasurements) -> tuple[BlockingSummary, ...]:

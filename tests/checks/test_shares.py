@@ -9,8 +9,9 @@ from overlapcheck.checks.shares import (
     check_exposed_communication,
     check_idle,
     check_recoverable,
+    check_shares,
 )
-from overlapcheck.verdict import Outcome, Policy
+from overlapcheck.verdict import Limits, Outcome, Policy
 from tests.pictures import picture
 
 NINE_OF_TEN = picture("s7 kernel k |aaaaaaaaa.|")
@@ -21,11 +22,21 @@ WINDOW = (0, 10_000)
     ("limit", "outcome"), [(0.05, Outcome.FAIL), (0.10, Outcome.PASS), (0.5, Outcome.PASS)]
 )
 def test_recoverable_may_reach_its_limit(limit: float, outcome: Outcome) -> None:
-    found = check_recoverable(NINE_OF_TEN.device(window_ns=WINDOW), Policy(max_recoverable=limit))
+    (found,) = check_recoverable(
+        NINE_OF_TEN.device(window_ns=WINDOW), Policy(max_recoverable=limit)
+    )
 
     assert found.outcome is outcome
     assert found.measured == pytest.approx(0.1)
     assert found.reason == "1.0 us of 10.0 us"
+
+
+def test_what_has_no_limit_is_not_checked() -> None:
+    device = NINE_OF_TEN.device(window_ns=WINDOW)
+
+    assert check_shares(device, Limits()) == []
+    names = [check.name for check in check_shares(device, Limits(max_idle=1, max_recoverable=1))]
+    assert names == ["recoverable", "idle"]
 
 
 def test_idle_is_checked_only_if_asked_for() -> None:
@@ -43,7 +54,7 @@ def test_pinned_copies_relieve_recoverable_but_not_idle() -> None:
         s13 h2d pinned 1B |bbbbbbbbbb|
         """).device(window_ns=WINDOW)
 
-    assert check_recoverable(device, Policy()).outcome is Outcome.PASS
+    assert check_recoverable(device, Policy())[0].outcome is Outcome.PASS
     assert check_idle(device, Policy(max_idle=0.4))[0].outcome is Outcome.FAIL
 
 
@@ -94,5 +105,5 @@ def test_an_empty_window_proves_nothing() -> None:
     device = NINE_OF_TEN.device()
     empty = replace(device, window=replace(device.window, end_ns=device.window.start_ns))
 
-    assert check_recoverable(empty, Policy()).outcome is Outcome.INCONCLUSIVE
+    assert check_recoverable(empty, Policy())[0].outcome is Outcome.INCONCLUSIVE
     assert check_idle(empty, Policy(max_idle=1.0))[0].outcome is Outcome.INCONCLUSIVE

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from overlapcheck.causes._ranking import findings
+from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind, collective_kind
 from overlapcheck.measurements import Measurements
 from tests.export import RealExport
@@ -148,3 +150,88 @@ def test_the_evidence_says_who_waits_and_who_is_waited_for(real_export: RealExpo
         # One collective at a time: what is exposed adds up to the nanosecond.
         assert exposed.sum() == (device.communication - device.compute).total_ns
         assert device.collectives.exposed_ns.sum() == exposed.sum()
+
+
+# ---- the order of two communicators
+
+CROSSED = f"""
+p1 gpu0 s7  kernel k            |..kkk.............ee|
+p1 gpu0 s20 kernel {ALL_REDUCE} |.....aaaaaaaaaaaa...|
+p1 gpu0 s24 kernel {GATHER}     |.......bbbb.........|
+p2 gpu1 s7  kernel k            |..KKK.............EE|
+p2 gpu1 s20 kernel {ALL_REDUCE} |...........AAAAAA...|
+p2 gpu1 s24 kernel {GATHER}     |......BBBBB.........|
+p1 t1 cudaLaunchKernel          |kab..e..............|
+p1 t1 cudaEventRecord           |...r................|
+p1 t1 cudaStreamWaitEvent       |....w...............|
+p2 t1 cudaLaunchKernel          |KBA..E..............|
+p2 t1 cudaEventRecord           |...R................|
+p2 t1 cudaStreamWaitEvent       |....W...............|
+p1 t1 nvtx step                 |00000000000000000000|
+p2 t1 nvtx step                 |00000000000000000000|
+"""
+WAITS = {
+    "records": [{"call": "r", "stream": 20}, {"call": "R", "stream": 20, "gpu": 1}],
+    "waits": [
+        {"call": "w", "stream": 7, "record": "r"},
+        {"call": "W", "stream": 7, "record": "R", "gpu": 1},
+    ],
+}
+# The second rank begins its all-reduce first, too.
+ALIKE = CROSSED.replace("|......BBBBB.........|", "|.........BB.........|").replace(
+    "|...........AAAAAA...|", "|......AAAAAAAAAAA...|"
+)
+
+
+def orders(measured: Measurements) -> list[str]:
+    """What the evidence of each device says about the order."""
+    return [
+        line
+        for finding in findings(measured)
+        for line in finding.evidence
+        if line.startswith("the order differs")
+    ]
+
+
+def test_ranks_that_begin_two_communicators_in_different_order() -> None:
+    measured = two_ranks(CROSSED, **WAITS)
+
+    (found,) = crossings(measured.meetings, [meeting.members for meeting in measured.meetings])
+    by_stream = {int(meeting.kind[0]): n for n, meeting in enumerate(measured.meetings)}
+    reduces = by_stream[CollectiveKind.ALL_REDUCE] == found.one
+    assert found.ranks == (0, 1)
+    assert found.begins_with_one == ((True, False) if reduces else (False, True))
+    assert (found.pairs, found.crossed) == (5, 5)
+    # Six columns in each step: from 5 to 11 the first rank waits in its all-reduce; the second
+    # waits one column in its all-gather.
+    assert found.waiting_ns == (3_000_000, 500_000)
+    first, second = orders(measured)
+    assert "begins the all-reduce before the all-gather" in first
+    assert "device 1 after it, in 5 of 5; 3.0 ms of the waiting" in first
+    assert "begins the all-gather before the all-reduce" in second
+
+
+def test_a_late_rank_with_the_same_order_is_no_matter_of_order() -> None:
+    measured = two_ranks(ALIKE, **WAITS)
+
+    assert len(measured.meetings) == 2
+    assert crossings(measured.meetings, [m.members for m in measured.meetings]) == ()
+    assert orders(measured) == []
+
+
+def test_a_stream_is_ready_when_the_launch_is_done_and_it_is_free() -> None:
+    device = picture(
+        f"""
+        s7   kernel k            |aaaaaaaaaaaaa....|
+        s20  kernel {GATHER}     |..gggg...........|
+        s20  kernel {ALL_REDUCE} |........rrr......|
+        s20  memset 4B           |...........m.....|
+        s20  kernel {ALL_REDUCE} |............b.u..|
+        t1   cudaLaunchKernel    |agr..b...........|
+        t1   cudaMemsetAsync     |...m.............|
+        """,
+        column_us=100,
+    ).device(skip=0)
+
+    # g: its launch; r: behind g; b: behind the memset that ended just then; u: no launch is known.
+    assert (device.collectives.ready_ns // 100_000).tolist() == [2, 6, 12, 14]

@@ -69,8 +69,28 @@ def message(folder: Path, text: str | bytes, name: str = "overlapcheck.toml", **
         ("profiles.nightly.min-overlap = 101", "profiles.nightly.min-overlap = 101 is above 100 %,"
          " which no share can reach; give a percentage from 0 to 100"),
         ("profiles.nightly.profiles = {}", "profiles.nightly.profiles is no setting; it may be"
-         " allow, ceiling, comm-patterns, fail-on, max-exposed-comm, max-idle, max-recoverable,"
-         " min-overlap, overlap, require-copies, skip, steps"),
+         " allow, ceiling, comm-patterns, fail-on, max-exposed-comm, max-failing-ranks, max-idle,"
+         " max-recoverable, min-overlap, overlap, ranges, require-copies, skip, steps"),
+        ("ranges = 3", "ranges = 3 is not a table; write [ranges]"),
+        ("[ranges]\nforward = 90", "ranges.forward = 90 is not a table; write [ranges.forward]"),
+        ('[ranges."forward*"]', 'ranges."forward*" sets no limit; give one: min-overlap,'
+         " max-recoverable, max-idle, max-exposed-comm, overlap"),
+        ('[ranges."a.b"]\noverlap = {}', 'ranges."a.b" sets no limit; give one: min-overlap,'
+         " max-recoverable, max-idle, max-exposed-comm, overlap"),
+        ("[ranges.forward]\nmin_overlap = 80", "ranges.forward.min_overlap is no limit of a range;"
+         " did you mean min-overlap?"),
+        ("[ranges.forward]\nskip = 3", "ranges.forward.skip is no limit of a range; it may be"
+         " max-exposed-comm, max-idle, max-recoverable, min-overlap, overlap"),
+        ("[ranges.model.forward]\nmax-idle = 3", "ranges.model.forward is no limit;"
+         ' quote a name with dots: [ranges."model.forward"]'),
+        ('[ranges."forward*"]\nmax-idle = 120', 'ranges."forward*".max-idle = 120 is above 100 %,'
+         " which no share can reach; give a percentage from 0 to 100"),
+        ('[ranges."a\\nb"]\nmin-overlap = 0.8', 'ranges."a\\nb".min-overlap = 0.8 is less than one'
+         " percent; limits are percentages: min-overlap = 80"),
+        ("[ranges.forward]\noverlap.h2h = 80", "ranges.forward.overlap.h2h is no direction;"
+         " did you mean h2d?"),
+        ('[profiles.ci.ranges.forward]\nmax-idle = "1"', 'profiles.ci.ranges.forward.max-idle = "1"'
+         " is text, not a number; write the percentage alone: max-idle = 1"),
     ],
 )  # fmt: skip
 def test_what_a_setting_cannot_mean_is_said_with_its_place(

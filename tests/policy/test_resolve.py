@@ -32,9 +32,25 @@ api = "cudaStreamSynchronize"
 source = "train.py:12"
 reason = "the loss is printed"
 
+[ranges."forward*"]
+min-overlap = 90
+max-recoverable = 6
+max-exposed-comm = 3
+overlap.d2h = 10
+
+[ranges.backward]
+max-idle = 25
+
 [profiles.nightly]
 max-recoverable = 5
 overlap.h2d = 90
+
+[profiles.nightly.ranges."forward*"]
+max-recoverable = 2
+max-idle = 4
+
+[profiles.nightly.ranges.optimizer]
+max-idle = 50
 
 [[profiles.nightly.allow]]
 api = "cudaMalloc"
@@ -104,6 +120,70 @@ def test_a_profile_is_laid_over_the_rest(tmp_path: Path) -> None:
     assert [call.api for call in limits.allowed] == ["cudaStreamSynchronize", "cudaMalloc"]
     assert limits.origin("min_overlap") == "overlapcheck.toml"
     assert limits.origin("max_recoverable") == "overlapcheck.toml, profile nightly"
+
+
+# ---- limits of ranges
+
+
+def test_limits_of_ranges_arrive_and_take_the_ceiling_of_the_whole(tmp_path: Path) -> None:
+    limits, selection = policy(tmp_path, EVERYTHING)
+    forward, backward = limits.ranges["forward*"], limits.ranges["backward"]
+
+    assert list(limits.ranges) == ["forward*", "backward"]
+    assert (forward.min_overlap, forward.max_recoverable, forward.max_idle) == (0.9, 0.06, None)
+    assert (forward.max_exposed_communication, forward.overlap_of) == (0.03, {"d2h": 0.1})
+    assert (backward.min_overlap, backward.max_recoverable, backward.max_idle) == (None, None, 0.25)
+    assert not forward.relief_from_ceiling
+    assert set(forward.origins.values()) == {"overlapcheck.toml"}
+    assert selection.ranges == ()
+
+
+def test_under_a_range_the_limits_of_the_profile_win(tmp_path: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text(EVERYTHING)
+    limits, _ = resolve(settings_of(Source(start=tmp_path, profile="nightly"), CAUSES), {})
+    forward = limits.ranges["forward*"]
+
+    assert sorted(limits.ranges) == ["backward", "forward*", "optimizer"]
+    assert (forward.min_overlap, forward.max_recoverable, forward.max_idle) == (0.9, 0.02, 0.04)
+    assert forward.origin("min_overlap") == "overlapcheck.toml"
+    assert forward.origin("max_idle") == "overlapcheck.toml, profile nightly"
+    assert limits.max_recoverable == 0.05
+
+
+def test_limits_given_by_hand_are_those_of_the_whole(tmp_path: Path) -> None:
+    limits, _ = policy(
+        tmp_path,
+        "[ranges.forward]\noverlap.h2d = 95\nmax-idle = 5\n",
+        min_overlap=Setting(50.0, "--min-overlap"),
+        max_idle=Setting(60.0, "--max-idle"),
+        ceiling=Setting(False, "--no-ceiling"),
+    )
+    forward = limits.ranges["forward"]
+
+    assert (limits.min_overlap, limits.max_idle) == (0.5, 0.6)
+    assert (forward.overlap_of, forward.max_idle) == ({"h2d": 0.95}, 0.05)
+    assert forward.origin("overlap h2d", "relief_from_ceiling") == (
+        "overlapcheck.toml and --no-ceiling"
+    )
+
+
+def test_a_project_file_has_ranges_too(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.overlapcheck.ranges."model.forward <1>"]\nmax-idle = 3\n'
+    )
+    limits, _ = resolve(settings_of(Source(start=tmp_path), CAUSES), {})
+
+    assert limits.ranges["model.forward <1>"].max_idle == 0.03
+
+
+# ---- where a choice was made
+
+
+def test_a_choice_of_the_file_is_told_as_one(tmp_path: Path) -> None:
+    _, selection = policy(tmp_path, "skip = 2\nsteps = 'my step #'\n", skip=Setting(0, "--skip"))
+
+    assert selection.told("steps") == "steps = 'my step #' in overlapcheck.toml"
+    assert selection.told("skip") == "--skip 0"
 
 
 # ---- which file

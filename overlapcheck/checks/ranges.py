@@ -1,0 +1,88 @@
+"""Limits on the device time of NVTX ranges: the checks of the window, asked of a part of it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import replace
+
+from overlapcheck.checks.overlap import check_overlap
+from overlapcheck.checks.shares import check_shares
+from overlapcheck.columns import distinct
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.quantities import count_of
+from overlapcheck.time_use import RangeUse
+from overlapcheck.verdict import Check, Limits, Outcome, Policy
+
+MAX_NAMES = 3
+"""Names told that an unknown one may have meant."""
+MAX_ASKED = 1000
+"""Names compared with it: a million would take minutes, and nsys lists them all."""
+
+
+def check_ranges(device: DeviceMeasurements, measured: Measurements, policy: Policy) -> list[Check]:
+    """The checks of every range that has limits, named like those of the window.
+
+    No data is never a pass: a range that is not in the recording, or launched no work that runs
+    in the window, is INCONCLUSIVE.
+    """
+    parts = {part.pattern: part for part in device.ranges}
+    checks = []
+    for pattern, limits in policy.ranges.items():
+        part = parts.get(pattern)
+        checks += (
+            _inside(part, limits)
+            if part is not None and part.time
+            else [_not_there(device.key, pattern, part, limits, measured)]
+        )
+    return checks
+
+
+def _inside(part: RangeUse, limits: Limits) -> list[Check]:
+    overlaps = check_overlap(part, limits)
+    if not overlaps and (limits.min_overlap is not None or limits.overlap_of):
+        overlaps = [Check("overlap", part.key, Outcome.PASS, None, None, "no copies to hide in it")]
+    checks = [*overlaps, *check_shares(part, limits)]
+    return [replace(check, name=f"{check.name} in '{part.pattern}'") for check in checks]
+
+
+def _not_there(
+    key: DeviceKey, pattern: str, part: RangeUse | None, limits: Limits, measured: Measurements
+) -> Check:
+    if part is None:
+        reason = "it was not measured"
+        settle_with = "name it in Selection.ranges too (overlapcheck.analyze does)"
+    elif part.closed:
+        instances = count_of(part.closed, "instance")
+        reason = f"its {instances} launched no work of this device that runs in the window"
+        settle_with = (
+            "name the range around the launches, or judge more: --skip 0, --window, --device"
+        )
+    else:
+        names = _likely_names(pattern, measured, key.pid)
+        reason = "no closed NVTX range of the process has this name"
+        settle_with = (
+            f"name one that it has, {', '.join(names)}; all: nsys stats --report nvtx_sum REPORT"
+            if names
+            else "mark the code with NVTX ranges, and record them: --trace=cuda,nvtx"
+        )
+    return Check(
+        f"range '{pattern}'",
+        key,
+        Outcome.INCONCLUSIVE,
+        None,
+        None,
+        reason,
+        settle_with=settle_with,
+        limit_from=limits.origin(*limits.origins),
+    )
+
+
+def _likely_names(pattern: str, measured: Measurements, pid: int) -> list[str]:
+    """Names of a process's ranges like the one that was asked for, else any; digits as *."""
+    ids = distinct(measured.ranges.name_id[measured.ranges.pid == pid])[:MAX_ASKED].tolist()
+    names = [re.sub(r"\d+", "*", measured.names.strings.text(name_id)) for name_id in ids]
+    families = list(dict.fromkeys(filter(None, names)))
+    likely = difflib.get_close_matches(pattern, families, MAX_NAMES) or families[:MAX_NAMES]
+    return [f"'{name}'" for name in likely]

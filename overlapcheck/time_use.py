@@ -1,0 +1,85 @@
+"""How a stretch of a device's time is filled, and what follows from it: the numbers of the verdict.
+
+The window of a device and the device time of an NVTX range are both such stretches, so there is one
+definition of overlap, idle and recoverable for both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from overlapcheck.copies import CopyOverlap, Direction
+from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
+
+
+@dataclass(frozen=True)
+class TimeUse(ABC):
+    """Everything is clipped to the stretch."""
+
+    key: DeviceKey
+    compute: Intervals
+    opaque: Intervals
+    """Part of compute that is graph launches of unknown content."""
+    communication: Intervals
+    copies: Mapping[Direction, CopyOverlap]
+    """Only directions that have copies in it."""
+
+    @property
+    @abstractmethod
+    def length_ns(self) -> int:
+        """Length of the stretch, ns."""
+
+    @property
+    def compute_ns(self) -> int:
+        """Time in which the device computes."""
+        return self.compute.total_ns
+
+    @property
+    def idle_ns(self) -> int:
+        """Time in which it does not."""
+        return self.length_ns - self.compute_ns
+
+    @property
+    def communication_hidden_ns(self) -> int:
+        """Communication under compute."""
+        return (self.communication & self.compute).total_ns
+
+    @property
+    def bound_ns(self) -> int:
+        """The shortest it could be: its busiest resource alone.
+
+        Pageable copies give no relief, for their length is itself the fault.
+        """
+        pinned = (
+            self.copies[direction].pinned.total_ns
+            for direction in (Direction.H2D, Direction.D2H)
+            if direction in self.copies
+        )
+        return max(self.compute_ns, self.communication.total_ns, *pinned, 0)
+
+    @property
+    def recoverable(self) -> float | None:
+        """Share of it that perfect overlap could win back at most."""
+        return 1 - self.bound_ns / self.length_ns if self.length_ns else None
+
+
+@dataclass(frozen=True)
+class RangeUse(TimeUse):
+    """Device time of the NVTX ranges whose name matches a pattern; see `passes/range_use.py`."""
+
+    pattern: str
+    """NVTX name, * for any letters."""
+    closed: int
+    """Ranges of the process that match and have an end."""
+    instances: int
+    """Those of them that launched work which runs in the device's window."""
+    time: Intervals
+    """Union of the instances' device time, inside the window."""
+
+    @property
+    def length_ns(self) -> int:
+        """Length of the device time, ns."""
+        return self.time.total_ns
