@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.finding import SourceLine
+from overlapcheck.report import LedgerEntry
 
 SCHEMA = 1
 """Version of the JSON form of a comparison."""
@@ -49,6 +51,8 @@ class Quantity:
     noise: float
     """A difference of no more than this is no change."""
     change: Change
+    too_bad: str = ""
+    """One clause where it is worse by more than `--fail-if-worse`, else nothing."""
 
     @property
     def difference(self) -> float | None:
@@ -65,6 +69,11 @@ class Appeared:
     """What it costs there; None without steps."""
     share: float
     """Of the window, there."""
+    title: str = ""
+    advice: str = ""
+    caveat: str = ""
+    """When the advice would be wrong."""
+    source: tuple[SourceLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class Side:
     gpu: str
     steps: int | None
     step_family: str | None
+    window_ns: int
+    compute_ns: int
+    idle: tuple[LedgerEntry, ...]
+    """With compute it sums to the window; costliest first."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,11 @@ class DeviceComparison:
         return (*((self.step_time,) if self.step_time else ()), *self.shares)
 
     @property
+    def too_bad(self) -> tuple[str, ...]:
+        """What is worse by more than the limit, one clause each."""
+        return tuple(quantity.too_bad for quantity in self.quantities if quantity.too_bad)
+
+    @property
     def change(self) -> Change:
         """Of the step time; where that is the same or not known, of the shares."""
         if self.step_time and self.step_time.change in (Change.BETTER, Change.WORSE):
@@ -123,8 +141,11 @@ class Comparison:
     """How a difference was told from noise, in a sentence."""
     limit: float | None
     """`--fail-if-worse` as a share of one; None where nothing fails."""
-    too_bad: tuple[str, ...]
-    """What is worse by more than the limit, one clause each."""
+
+    @property
+    def too_bad(self) -> tuple[str, ...]:
+        """What is worse by more than the limit on any device, one clause each."""
+        return tuple(clause for device in self.devices for clause in device.too_bad)
 
     @property
     def change(self) -> Change:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from overlapcheck._version import __version__
 from overlapcheck.cli import cli
 from tests.conftest import ROOT
 from tests.export import RealExport
@@ -125,6 +126,8 @@ def test_a_report_that_does_not_overlap_is_red(runner: Runner, real_export: Real
     assert job.outputs["outcome"] == "FAIL"
     assert "first cause: pageable-copy" in job.log
     assert "pageable-copy" in job.summary
+    assert "\n::error title=overlapcheck%3A overlap h2d::overlap h2d is 73.4 %25" in job.log
+    assert Path(job.outputs["html"]).read_text().startswith("<!doctype html>")
     suite = ElementTree.parse(job.outputs["junit"]).getroot()
     assert len(list(suite.iter("failure"))) == 2
     assert json.loads(Path(job.outputs["json"]).read_text())["verdict"]["outcome"] == "FAIL"
@@ -239,6 +242,12 @@ def test_the_github_example_uses_inputs_and_outputs_that_exist() -> None:
 
     assert set(used["with"]) <= set(ACTION["inputs"])
     assert set(re.findall(r"steps\.overlap\.outputs\.(\w+)", text)) <= set(ACTION["outputs"])
+
+
+def test_the_github_example_names_the_release_that_it_comes_with() -> None:
+    text = (EXAMPLES / "github-action.yml").read_text()
+
+    assert re.findall(r"uses: [\w.-]+/overlapcheck@(\S+)", text) == [f"v{__version__}"]
 
 
 def test_the_examples_use_commands_and_options_that_exist() -> None:

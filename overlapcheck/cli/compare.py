@@ -24,10 +24,10 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["terminal", "json", "markdown"]),
+    metavar="NAME",
     default="terminal",
     show_default=True,
-    help="What to print.",
+    help="What to print: terminal, json, html, markdown, junit, github, sarif or perfetto.",
 )
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
@@ -46,10 +46,11 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
     from overlapcheck.compare.compare import compare as compared
-    from overlapcheck.renderers._comparison import comparison_renderer_for_file
+    from overlapcheck.renderers.comparison import comparison_renderer, comparison_renderer_for_file
 
     if len(sides) != (1 if baseline else 2):
         raise PolicyInvalid("compare takes BASE and NEW, or --baseline NAME and NEW")
+    comparison_renderer(format_)
     for path in outputs:
         comparison_renderer_for_file(path.name)
     paths = [baseline_file(baseline, Path.cwd()), *sides] if baseline else list(sides)

@@ -1,13 +1,9 @@
-"""Writing a comparison: to stdout, and to the files that were asked for."""
+"""Writing a comparison: to stdout, to the files that were asked for, and to a CI job's summary."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from overlapcheck.errors import ExitCode
 
@@ -19,17 +15,15 @@ def deliver_comparison(
     comparison: Comparison, format_name: str, outputs: tuple[Path, ...]
 ) -> ExitCode:
     """Print the comparison, and write it to files whose suffixes choose the formats."""
-    from overlapcheck.cli.output import write
-    from overlapcheck.renderers._comparison import (
+    from overlapcheck.cli.output import append_summary, print_text, suited, write
+    from overlapcheck.renderers.comparison import (
+        comparison_renderer,
         comparison_renderer_for_file,
-        comparison_renderers,
     )
-    from overlapcheck.renderers._comparison_terminal import ComparisonTerminal
 
-    chosen = comparison_renderers()[format_name]
-    if isinstance(chosen, ComparisonTerminal):
-        chosen = ComparisonTerminal(color=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
-    click.echo(chosen.render(comparison), nl=False)
+    chosen = suited(comparison_renderer(format_name), to_terminal=True)
+    print_text(chosen.render(comparison))
     for path in outputs:
-        write(path, comparison_renderer_for_file(path.name).render(comparison))
+        write(path, suited(comparison_renderer_for_file(path.name)).render(comparison))
+    append_summary(lambda: comparison_renderer("markdown").render(comparison))
     return comparison.exit_code

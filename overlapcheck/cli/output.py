@@ -7,20 +7,20 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from overlapcheck.errors import ExitCode, OutputUnwritable
-from overlapcheck.renderers import Renderer, renderer_for_file, renderers
-from overlapcheck.renderers.github import GithubRenderer
-from overlapcheck.renderers.sarif import SarifRenderer
-from overlapcheck.renderers.terminal import TerminalRenderer
+from overlapcheck.renderers import renderer_for_file, renderers
+from overlapcheck.renderers._source_path import RootedFormat
+from overlapcheck.renderers._terminal_format import TerminalFormat
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
     from overlapcheck.report import Report
 
+_Format = TypeVar("_Format")
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file whose Markdown GitHub shows on the page of a run."""
 
@@ -41,21 +41,30 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
         from overlapcheck.cli.tables import write_tables
 
         write_tables(report.measurements, judging.tables, judging.tables_format)
-    _append_summary(report)
+    append_summary(lambda: renderers()["markdown"].render(report))
     return report.verdict.exit_code
+
+
+def draws_timeline(judging: Judging) -> bool:
+    """Whether any of the formats asked for shows the timeline."""
+    chosen = [renderers()[judging.format], *(renderer_for_file(p.name) for p in judging.outputs)]
+    return any(renderer.draws_timeline for renderer in chosen)
 
 
 def show(report: Report, format_name: str) -> None:
     """Print the report to stdout."""
-    chosen = renderers()[format_name]
-    if isinstance(chosen, TerminalRenderer) and _wants_color():
-        chosen = TerminalRenderer(color=True)
-    click.echo(_encodable(_suited(chosen).render(report)), nl=False)
+    print_text(suited(renderers()[format_name], to_terminal=True).render(report))
+
+
+def print_text(text: str) -> None:
+    """Print to stdout what it can take of a text: a name that is no text must not cost the rest."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)
 
 
 def text_for(path: Path, report: Report) -> str:
     """The report in the format that a file's suffix chooses."""
-    return _suited(renderer_for_file(path.name)).render(report)
+    return suited(renderer_for_file(path.name)).render(report)
 
 
 def write(path: Path, text: str) -> None:
@@ -100,25 +109,25 @@ def _wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _suited(renderer: Renderer) -> Renderer:
-    """Formats that name source files name them relative to the repository."""
-    if isinstance(renderer, GithubRenderer | SarifRenderer):
+def suited(renderer: _Format, *, to_terminal: bool = False) -> _Format:
+    """A format as this place wants it: source files named relative to the repository, colours."""
+    if isinstance(renderer, RootedFormat):
         return type(renderer)(root=os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
+    if isinstance(renderer, TerminalFormat) and to_terminal and _wants_color():
+        return type(renderer)(color=True)
     return renderer
 
 
-def _encodable(text: str) -> str:
-    """What stdout can take: a name that is no text must not cost the report."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, "replace").decode(encoding)
+def append_summary(markdown: Callable[[], str]) -> None:
+    """Add a text to the summary of a GitHub job; a report is no less without it.
 
-
-def _append_summary(report: Report) -> None:
-    """Add the Markdown report to the summary of a GitHub job; a report is no less without it."""
+    Args:
+        markdown: makes the text, where there is such a job.
+    """
     place = os.environ.get(_SUMMARY)
     if not place:
         return
-    text = renderers()["markdown"].render(report)
+    text = markdown()
     try:
         with Path(place).open("a", encoding="utf-8", errors="replace") as stream:
             stream.write(text + "\n")

@@ -35,7 +35,8 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
     overlapcheck render result.json -o report.md -o junit.xml
 
     The exit code says whether this worked, whatever the verdict: 0, 2 for a wrong option, 4 for a
-    file that cannot be read or written. The perfetto format needs the trace.
+    file that cannot be read or written. A result holds no events: the html format draws its typical
+    steps, but no timeline to zoom into, and the perfetto format needs the trace.
     """
     from overlapcheck.cli.options import check_format, check_outputs
     from overlapcheck.cli.output import show, text_for, write

@@ -8,6 +8,7 @@ from functools import partial
 from overlapcheck._version import __version__
 from overlapcheck.compare import noise
 from overlapcheck.compare.ledger import alone, ledger_changes
+from overlapcheck.compare.limit import judged
 from overlapcheck.compare.pairing import Pair, objections, pairs
 from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import (
@@ -20,7 +21,6 @@ from overlapcheck.comparison import (
     Unit,
 )
 from overlapcheck.copies import JUDGED_DIRECTIONS, Direction
-from overlapcheck.quantities import duration, percent
 from overlapcheck.report import DeviceReport, Report
 
 
@@ -44,7 +44,10 @@ def compare(
         raise NotComparable(
             f"not comparable: {'; '.join(against)}", "to compare all the same: --force"
         )
-    devices = tuple(_device(pair, base, new) for pair in pairs(base, new))
+    paired = pairs(base, new)
+    devices = tuple(_device(pair, base, new) for pair in paired)
+    if limit is not None:
+        devices = tuple(judged(device, limit, several=len(paired) > 1) for device in devices)
     with_steps = all(device.step_time for device in devices)
     return Comparison(
         tool_version=__version__,
@@ -52,7 +55,6 @@ def compare(
         objections=against,
         noise_rule=noise.NOISE_RULE if with_steps else noise.NO_STEPS_RULE,
         limit=limit,
-        too_bad=tuple(_too_bad(devices, limit)) if limit is not None else (),
     )
 
 
@@ -78,6 +80,9 @@ def _side(device: DeviceReport, report: Report) -> Side:
         device.name,
         device.window.steps,
         device.window.step_family,
+        device.window_ns,
+        device.compute_ns,
+        device.ledger,
     )
 
 
@@ -119,23 +124,3 @@ def _copied_ns(direction: Direction, device: DeviceReport) -> float:
     """Copy time of a direction per step."""
     copies, steps = device.copies.get(direction.value), device.window.steps
     return copies.copy_ns / steps if copies and steps else 0.0
-
-
-def _too_bad(devices: tuple[DeviceComparison, ...], limit: float) -> Iterator[str]:
-    for device in devices:
-        where = f" on device {device.device}" if len(devices) > 1 else ""
-        step = device.step_time
-        if step and step.change is Change.WORSE and step.base and step.new:
-            longer = step.new / step.base - 1
-            if longer > limit:
-                yield (
-                    f"step time is {percent(longer)} longer{where}:"
-                    f" {duration(step.base)} -> {duration(step.new)}"
-                )
-        if step and step.change is Change.BETTER:
-            continue
-        for share in device.shares:
-            if share.change is Change.WORSE and abs(share.difference or 0.0) > limit:
-                yield (
-                    f"{share.name} is worse{where}: {percent(share.base)} -> {percent(share.new)}"
-                )

@@ -52,7 +52,15 @@ def alone(
     left = {entry.cause: entry.ns / max(other.window_ns, 1) for entry in other.ledger}
     changed = {quantity.name for quantity in ledger if quantity.change is change}
     return tuple(
-        Appeared(found.cause, found.per_step_ns, found.share)
+        Appeared(
+            found.cause,
+            found.per_step_ns,
+            found.share,
+            found.title,
+            found.advice,
+            found.caveat,
+            found.source,
+        )
         for found in findings
         if found.device == DeviceKey(device.pid, device.device)
         and found.cause in changed

@@ -1,17 +1,16 @@
 """`Report` → text: one format, one file, found by walking this folder.
 
 A renderer formats and does not compute: whatever it shows is in the report already. To add one, add
-a file with a `RENDERER`; `--format` and the suffix of `-o` know it at once.
+a file with a `RENDERER`; `--format` and the suffix of `-o` know it at once. `comparison/` holds the
+formats of a comparison in the same way.
 """
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
-from importlib import import_module
 from typing import Protocol
 
-from overlapcheck.errors import PolicyInvalid
+from overlapcheck.renderers._registry import format_for_file, formats_in
 from overlapcheck.report import Report
 
 
@@ -22,6 +21,8 @@ class Renderer(Protocol):
     """Value of --format."""
     suffix: str
     """File-name ending that chooses it."""
+    draws_timeline: bool
+    """Whether it shows `DeviceReport.timeline`, which takes its time to make."""
 
     def render(self, report: Report, /) -> str:
         """The whole text, ending in a newline."""
@@ -31,12 +32,7 @@ class Renderer(Protocol):
 @cache
 def renderers() -> dict[str, Renderer]:
     """All renderers by name."""
-    modules = (
-        import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
-        if not found.name.startswith("_")
-    )
-    return {module.RENDERER.name: module.RENDERER for module in modules}
+    return formats_in(__name__, __path__)
 
 
 def renderer_for_file(name: str) -> Renderer:
@@ -45,8 +41,4 @@ def renderer_for_file(name: str) -> Renderer:
     Raises:
         PolicyInvalid: no format has this suffix.
     """
-    for renderer in sorted(renderers().values(), key=lambda r: -len(r.suffix)):
-        if name.lower().endswith(renderer.suffix):
-            return renderer
-    known = ", ".join(sorted(renderer.suffix for renderer in renderers().values()))
-    raise PolicyInvalid(f"-o {name}: no format has this suffix", f"use one of {known}")
+    return format_for_file(renderers(), name)

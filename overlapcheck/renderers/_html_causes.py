@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._html_markup import Html, el, html
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import DeviceReport, LedgerEntry
 
 SLOTS = 8
 """Colours and textures of causes; what is beyond shares the last."""
 
 
-def slots(report: Report) -> dict[str, int]:
-    """Colour of each cause, the same on all devices, the costliest cause first."""
+def slots(ledgers: Iterable[tuple[LedgerEntry, ...]]) -> dict[str, int]:
+    """Colour of each cause, the same in all ledgers, the costliest cause first."""
     total: dict[str, int] = {}
-    for device in report.devices:
-        for entry in device.ledger:
+    for ledger in ledgers:
+        for entry in ledger:
             total[entry.cause] = total.get(entry.cause, 0) + entry.ns
     ranked = sorted(total, key=lambda cause: (-total[cause], cause))
     return {cause: min(number, SLOTS - 1) for number, cause in enumerate(ranked)}
@@ -115,16 +117,21 @@ def _finding(rank: int, found: Finding, slot: dict[str, int], *, small: bool) ->
         head,
         el("p", found.title, " \u00b7 " if found.title and saves else "", saves, show, cls="title"),
         el("ul", *(el("li", fact) for fact in found.evidence), cls="evidence"),
-        el(
-            "dl",
-            *_advice("at", html(*(_place(place) for place in found.source))),
-            *_advice("do", found.advice),
-            *_advice("unless", found.caveat),
-            cls="advice",
-        ),
+        advice_list(found.source, found.advice, found.caveat),
         cls="finding",
         data_cause=found.cause,
         open=not small,
+    )
+
+
+def advice_list(source: tuple[SourceLine, ...], advice: str, caveat: str) -> Html:
+    """Where it is, what to do, and when not."""
+    return el(
+        "dl",
+        *_advice("at", html(*(_place(place) for place in source))),
+        *_advice("do", advice),
+        *_advice("unless", caveat),
+        cls="advice",
     )
 
 

@@ -6,6 +6,7 @@ from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
+from overlapcheck.renderers._html_page import verdict
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -32,13 +33,8 @@ def badge(outcome: Outcome, *, large: bool = False) -> Html:
 def verdict_block(report: Report) -> Html:
     """The answer: outcome, what is behind it, exit code."""
     outcome = report.verdict.outcome
-    return el(
-        "div",
-        badge(outcome, large=True),
-        el("p", el("strong", _behind(report)), cls="said"),
-        el("p", f"exit code {int(report.verdict.exit_code)}", cls="dim exit"),
-        cls="verdict",
-    )
+    code = f"exit code {int(report.verdict.exit_code)}"
+    return verdict(badge(outcome, large=True), _behind(report), code)
 
 
 def _behind(report: Report) -> str:

@@ -30,6 +30,10 @@ _KIND_NAMES = {
     EventKind.HELD: "call that held its thread",
     EventKind.CALL: "other CUDA calls",
 }
+_NO_EVENTS = (
+    "A saved result holds no events. The timeline to zoom into needs the trace: "
+    "overlapcheck analyze REPORT -o report.html"
+)
 _HINT = (
     "Wheel, + and \u2212 zoom; drag and arrow keys pan; Home shows all. "
     "Up and down choose a row, comma and full stop the event before and after."
@@ -108,7 +112,7 @@ def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> H
             "div",
             el("h3", "A few typical steps"),
             picture_block(device.picture),
-            el("p", "The result was saved without its events.", cls="dim note"),
+            el("p", _NO_EVENTS, cls="dim note"),
             cls="coarse",
         )
     kinds = dict.fromkeys(timeline.events.kind.tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from overlapcheck.renderers._plain_text import MAX_TEXT, plain
 
@@ -13,6 +13,9 @@ _MARKUP = re.compile(
 )
 # @mention, #123 and :smile: are looked for in the finished page, where an entity is a letter again.
 _REFERENCE = re.compile(r"@|#(?=\d)|:(?=[\w+-]+:)")
+MOST_CHARACTERS = 60_000
+"""GitHub takes comments of 65 536."""
+_TOO_LONG = "_The rest is too long for a comment: see the full report._\n"
 _WORD_JOINER = "\u2060"
 """Has no width and breaks no line."""
 
@@ -38,3 +41,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[
 def details(summary: str, text: str) -> str:
     """A part that is closed until somebody opens it."""
     return f"<details><summary>{summary}</summary>\n\n{text.rstrip()}\n\n</details>\n"
+
+
+def bounded(blocks: Iterable[str], foot: str) -> str:
+    """Blocks, each ending in a newline, as far as a comment has room for them; then the foot."""
+    kept, room = [], MOST_CHARACTERS - len(foot) - len(_TOO_LONG)
+    for block in filter(None, blocks):
+        room -= len(block) + 1
+        if room < 0:
+            kept.append(_TOO_LONG)
+            break
+        kept.append(block)
+    return "\n".join([*kept, foot])

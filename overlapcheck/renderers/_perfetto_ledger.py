@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.ledger import Reason, Work
@@ -25,18 +27,18 @@ def ledger_slices(device: DeviceMeasurements, names: Names, most: int) -> list[S
     count = len(device.ledger)
     if count <= most:
         return _single(device, names)
-    pieces = list(
-        zip(
-            device.ledger.start_ns.tolist(),
-            device.ledger.end_ns.tolist(),
-            device.ledger.reason.tolist(),
-            strict=True,
-        )
+    pieces = zip(
+        device.ledger.start_ns.tolist(),
+        device.ledger.end_ns.tolist(),
+        device.ledger.reason.tolist(),
+        strict=True,
     )
-    group = -(-count // most)
-    while len(merged := _merged(pieces, group)) > most and group < count:
-        group *= 2
-    return merged
+    groups = _groups(pieces, -(-count // most))
+    while (bars := sum(len(group.added) for group in groups)) > most and len(groups) > 1:
+        # As many times too many bars, as many times longer groups.
+        factor = max(2, -(-bars // most))
+        groups = [_joined(groups[n : n + factor]) for n in range(0, len(groups), factor)]
+    return [bar for group in groups for bar in _bars(group)]
 
 
 def _single(device: DeviceMeasurements, names: Names) -> list[Slice]:
@@ -68,21 +70,48 @@ def _single(device: DeviceMeasurements, names: Names) -> list[Slice]:
     return slices
 
 
-def _merged(pieces: list[tuple[int, int, int]], group: int) -> list[Slice]:
-    """Each so many neighbours as one bar per cause, laid end to end from where the first begins.
+@dataclass
+class _Group:
+    """Neighbouring pieces, added up."""
+
+    start_ns: int
+    added: dict[int, list[int]]
+    """By reason: their length, and how many they are."""
+
+
+def _groups(pieces: Iterable[tuple[int, int, int]], size: int) -> list[_Group]:
+    """Each so many neighbours (start, end, reason) as a group."""
+    groups: list[_Group] = []
+    added: dict[int, list[int]] = {}
+    for number, (start, end, reason) in enumerate(pieces):
+        if number % size == 0:
+            added = {}
+            groups.append(_Group(start, added))
+        total = added.get(reason)
+        if total is None:
+            added[reason] = [end - start, 1]
+        else:
+            total[0] += end - start
+            total[1] += 1
+    return groups
+
+
+def _joined(groups: list[_Group]) -> _Group:
+    whole: dict[int, list[int]] = {}
+    for group in groups:
+        for reason, (ns, count) in group.added.items():
+            total = whole.setdefault(reason, [0, 0])
+            total[0] += ns
+            total[1] += count
+    return _Group(groups[0].start_ns, whole)
+
+
+def _bars(group: _Group) -> Iterator[Slice]:
+    """One bar per cause, laid end to end from where the first piece begins.
 
     The pieces are disjoint, so the bars of a group end before the next group begins.
     """
-    slices = []
-    for first in range(0, len(pieces), group):
-        some = pieces[first : first + group]
-        added: dict[int, list[int]] = {}
-        for start, end, reason in some:
-            total = added.setdefault(reason, [0, 0])
-            total[0] += end - start
-            total[1] += 1
-        at = some[0][0]
-        for reason, (ns, count) in added.items():
-            slices.append(Slice(Reason(reason).cause, at, at + ns, {"pieces": count}))
-            at += ns
-    return slices
+    at = group.start_ns
+    for reason, (ns, count) in group.added.items():
+        yield Slice(Reason(reason).cause, at, at + ns, {"pieces": count})
+        at += ns

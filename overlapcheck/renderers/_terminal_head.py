@@ -29,6 +29,8 @@ OUTCOME_STYLES = {
     Outcome.INCONCLUSIVE: "bold yellow",
 }
 MAX_PROBLEMS = 3
+MAX_NAME = 30
+"""Columns of a check's name; that of a range may be long."""
 
 _LABEL = 9
 """Columns of "program  ", "device   " ..."""
@@ -156,7 +158,7 @@ def check_lines(checks: tuple[Check, ...]) -> list[Text]:
     """The checks as a table, with what to do under those that could not be judged."""
     if not checks:
         return []
-    name_width = min(max(len("check"), *(width_of(clip(check.name, 20)) for check in checks)), 20)
+    name_width = max(len("check"), *(width_of(clip(check.name, MAX_NAME)) for check in checks))
     head = f"{'check':<{name_width}}  {'measured':>9}  {'limit':>10}"
     lines = [text_of(" " * INDENT, styled(head, BOLD))]
     for check in checks:

@@ -1,21 +1,12 @@
-"""The report as one self-contained page: nothing is fetched, so it works offline and for years.
-
-The page allows itself no request and no script but its own, which it names by hash: even a kernel
-name that got past the escaping could not run.
-"""
+"""The report as one self-contained page, with a timeline to zoom into."""
 
 from __future__ import annotations
-
-import json
-from base64 import b64encode
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 
 from overlapcheck.quantities import count_of
 from overlapcheck.renderers import _html_causes as causes
 from overlapcheck.renderers import _html_head as head
-from overlapcheck.renderers._html_markup import Html, clean, el, html
+from overlapcheck.renderers._html_markup import Html, el, html
+from overlapcheck.renderers._html_page import header, page
 from overlapcheck.renderers._html_tables import tables
 from overlapcheck.renderers._html_timeline import timeline_block, timeline_data
 from overlapcheck.report import DeviceReport, Report
@@ -31,55 +22,28 @@ class HtmlRenderer:
 
     name = "html"
     suffix = ".html"
+    draws_timeline = True
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        style, script = _asset("style.css"), _asset("timeline.js") + _asset("page.js")
-        allowed = b64encode(sha256(script.encode()).digest()).decode("ascii")
-        policy = (
-            f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-            f"script-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
-        )
         devices = sorted(report.devices, key=lambda d: _ORDER.index(_outcome(report, d)))
-        slot = causes.slots(report)
-        data = [timeline_data(d.timeline, slot) if d.timeline else None for d in devices]
-        page = el(
-            "html",
-            el(
-                "head",
-                el("meta", charset="utf-8"),
-                el("meta", http_equiv="Content-Security-Policy", content=policy),
-                el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-                el("meta", name="color-scheme", content="light dark"),
-                el("link", rel="icon", href="data:,"),
-                el("title", f"{report.verdict.outcome.value} {report.capture.report}"),
-                el("style", Html(style)),
-            ),
-            el(
-                "body",
-                _body(report, devices, slot),
-                el("script", _embedded(data), type="application/json", id="timelines"),
-                el("script", Html(script)),
-            ),
-            lang="en",
+        slot = causes.slots(device.ledger for device in devices)
+        return page(
+            f"{report.verdict.outcome.value} {report.capture.report}",
+            _body(report, devices, slot),
+            styles=("style.css",),
+            scripts=("timeline.js", "page.js"),
+            data=[timeline_data(d.timeline, slot) if d.timeline else None for d in devices],
         )
-        return f"<!doctype html>\n{page}\n"
 
 
 def _body(report: Report, devices: list[DeviceReport], slot: dict[str, int]) -> Html:
     known = {head.key_of(device) for device in devices}
     general = tuple(check for check in report.verdict.checks if check.device not in known)
     return html(
-        el(
-            "header",
-            el(
-                "p",
-                el("b", "overlapcheck"),
-                el("span", report.tool_version, cls="dim"),
-                el("button", "dark", type="button", id="theme", aria_label="switch theme"),
-                cls="brand",
-            ),
-            el("h1", report.capture.report, cls="visually-hidden"),
+        header(
+            report.tool_version,
+            report.capture.report,
             head.verdict_block(report),
             head.facts_block(report),
         ),
@@ -139,18 +103,6 @@ def _footer(report: Report) -> str:
     checks = count_of(len(report.verdict.checks), "check")
     schema = report.capture.schema_version or "unknown"
     return f"overlapcheck {report.tool_version}, {checks}; export schema {schema}"
-
-
-def _embedded(data: object) -> Html:
-    """JSON inside a script element: no character in it can end the element."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Html(clean(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-@cache
-def _asset(name: str) -> str:
-    folder = files("overlapcheck.renderers") / "_html"
-    return (folder / name).read_text(encoding="utf-8")
 
 
 RENDERER = HtmlRenderer()

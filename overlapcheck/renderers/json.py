@@ -22,6 +22,7 @@ class JsonRenderer:
 
     name = "json"
     suffix = ".json"
+    draws_timeline = False
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""

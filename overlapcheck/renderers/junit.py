@@ -6,9 +6,8 @@ one that could not be judged is an error, for nothing is known about what it ask
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as Xml
-
 from overlapcheck.finding import Finding
+from overlapcheck.renderers._junit_document import Case, Suite, junit_text, lines_of
 from overlapcheck.renderers._plain_text import (
     MAX_EVIDENCE,
     MAX_SOURCE,
@@ -37,38 +36,21 @@ class JunitRenderer:
 
     name = "junit"
     suffix = ".xml"
+    draws_timeline = False
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        checks = report.verdict.checks
-        root = Xml.Element("testsuites", {"name": "overlapcheck", **_counts(checks or (_NOTHING,))})
-        for device, judged in judged_devices(report) if checks else [(None, (_NOTHING,))]:
-            _suite(root, report, device, judged)
-        Xml.indent(root)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, "unicode") + "\n"
+        judged = judged_devices(report) if report.verdict.checks else [(None, (_NOTHING,))]
+        return junit_text("overlapcheck", [_suite(report, *one) for one in judged])
 
 
-def _counts(checks: tuple[Check, ...]) -> dict[str, str]:
-    outcomes = [check.outcome for check in checks]
-    return {
-        "tests": str(len(outcomes)),
-        "failures": str(outcomes.count(Outcome.FAIL)),
-        "errors": str(outcomes.count(Outcome.INCONCLUSIVE)),
-    }
-
-
-def _suite(
-    root: Xml.Element, report: Report, device: DeviceReport | None, checks: tuple[Check, ...]
-) -> None:
-    name = device_text(device) if device else "recording"
-    suite = Xml.SubElement(root, "testsuite", {"name": name, **_counts(checks)})
-    properties = Xml.SubElement(suite, "properties")
-    for key, value in _properties(report, device).items():
-        if value:
-            Xml.SubElement(properties, "property", {"name": key, "value": plain(value)})
+def _suite(report: Report, device: DeviceReport | None, checks: tuple[Check, ...]) -> Suite:
     findings = findings_of(report, key_of(device) if device else None)
-    for check in checks:
-        _case(suite, check, _class_name(report, device), findings)
+    return Suite(
+        device_text(device) if device else "recording",
+        _properties(report, device),
+        [_case(check, _class_name(report, device), findings) for check in checks],
+    )
 
 
 def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
@@ -82,7 +64,6 @@ def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
 
 
 def _class_name(report: Report, device: DeviceReport | None) -> str:
-    """Groups the cases; the same from run to run, so that a server can keep their history."""
     if device is None:
         return "overlapcheck.recording"
     pids = sorted({other.pid for other in report.devices})
@@ -90,13 +71,17 @@ def _class_name(report: Report, device: DeviceReport | None) -> str:
     return f"overlapcheck.{process}device{device.device}"
 
 
-def _case(suite: Xml.Element, check: Check, class_name: str, findings: list[Finding]) -> None:
-    case = Xml.SubElement(suite, "testcase", {"name": plain(check.name), "classname": class_name})
+def _case(check: Check, class_name: str, findings: list[Finding]) -> Case:
     if check.outcome is Outcome.PASS:
-        Xml.SubElement(case, "system-out").text = check_text(check)
-        return
-    attributes = {"type": check.outcome.value.lower(), "message": check_text(check)}
-    Xml.SubElement(case, _ELEMENTS[check.outcome], attributes).text = _body(check, findings)
+        return Case(check.name, class_name, check_text(check))
+    return Case(
+        check.name,
+        class_name,
+        check_text(check),
+        _ELEMENTS[check.outcome],
+        check.outcome.value.lower(),
+        _body(check, findings),
+    )
 
 
 def _body(check: Check, findings: list[Finding]) -> str:
@@ -110,8 +95,7 @@ def _body(check: Check, findings: list[Finding]) -> str:
         first, *others = findings
         facts += [("", ""), *_cause(first)]
         facts.append(("also", ", ".join(plain(found.cause, 40) for found in others)))
-    lines = [f"{label:<9} {plain(text)}".rstrip() for label, text in facts if text or label == ""]
-    return "\n" + "\n".join(lines) + "\n"
+    return lines_of(facts)
 
 
 def _cause(found: Finding) -> list[tuple[str, str]]:

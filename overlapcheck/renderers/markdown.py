@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from overlapcheck.finding import Finding
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
-from overlapcheck.renderers._markdown_text import details, inline, table
+from overlapcheck.renderers._markdown_text import bounded, details, inline, table
 from overlapcheck.renderers._plain_text import (
     MAX_EVIDENCE,
     MAX_FINDINGS,
@@ -26,8 +26,6 @@ from overlapcheck.renderers._plain_text import (
 from overlapcheck.report import CopySummary, DeviceReport, Report
 from overlapcheck.verdict import Check, Outcome
 
-MOST_CHARACTERS = 60_000
-"""GitHub takes comments of 65 536."""
 MAX_CHECKS = 60
 MAX_REASON = 240
 MARKER = "<!-- overlapcheck -->"
@@ -35,7 +33,6 @@ MARKER = "<!-- overlapcheck -->"
 
 _MARKS = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCONCLUSIVE: "❔"}
 _WITHIN_DEVICE = "d2d"
-_TOO_LONG = "_The rest is too long for a comment: see the full report._\n"
 
 
 class MarkdownRenderer:
@@ -43,18 +40,11 @@ class MarkdownRenderer:
 
     name = "markdown"
     suffix = ".md"
+    draws_timeline = False
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        foot = _foot(report)
-        kept, room = [], MOST_CHARACTERS - len(foot) - len(_TOO_LONG)
-        for block in filter(None, _blocks(report)):
-            room -= len(block) + 1
-            if room < 0:
-                kept.append(_TOO_LONG)
-                break
-            kept.append(block)
-        return "\n".join([*kept, foot])
+        return bounded(_blocks(report), _foot(report))
 
 
 def _blocks(report: Report) -> Iterator[str]:

@@ -6,7 +6,6 @@ its own: the durations on it add up to `devices[].ledger`, cause by cause, to th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from overlapcheck.errors import PolicyInvalid
 from overlapcheck.measurements import DeviceMeasurements, Names
 from overlapcheck.quantities import bandwidth
 from overlapcheck.renderers._perfetto_ledger import MOST_PIECES, ledger_slices
-from overlapcheck.renderers._perfetto_slices import Slice, Track, in_lanes, nanoseconds
+from overlapcheck.renderers._perfetto_slices import Slice, Track, in_lanes, trace_text
 from overlapcheck.renderers._plain_text import device_text, headline, key_of, plain
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.timeline import EventKind, RowRole, Timeline
@@ -30,6 +29,7 @@ class PerfettoRenderer:
 
     name = "perfetto"
     suffix = ".perfetto.json"
+    draws_timeline = True
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`.
@@ -50,10 +50,8 @@ class PerfettoRenderer:
             for number, device in enumerate(report.devices, 1)
             for track in _tracks(number, device, by_key[key_of(device)], measured.names, most)
         ]
-        events = [*_metadata(report), *(line for track in tracks for line in _lines(track))]
-        head = json.dumps(_about(report), ensure_ascii=False)
-        listed = ",\n".join(events)
-        return f'{{"displayTimeUnit": "ns", "otherData": {head}, "traceEvents": [\n{listed}\n]}}\n'
+        processes = [device_text(device) for device in report.devices]
+        return trace_text(_about(report), processes, tracks)
 
 
 def _about(report: Report) -> dict[str, Any]:
@@ -67,17 +65,6 @@ def _about(report: Report) -> dict[str, Any]:
         "merged": f"neighbours within {coarsest} ns are one slice" if coarsest else "nothing",
         "rows_left_out": sum(timeline.rows_left_out for timeline in drawn),
     }
-
-
-def _metadata(report: Report) -> Iterator[str]:
-    for number, device in enumerate(report.devices, 1):
-        yield _named(number, 0, "process_name", {"name": device_text(device)})
-        yield _named(number, 0, "process_sort_index", {"sort_index": number})
-
-
-def _named(pid: int, tid: int, what: str, args: dict[str, Any]) -> str:
-    event = {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": args}
-    return json.dumps(event, ensure_ascii=False)
 
 
 def _tracks(
@@ -132,22 +119,6 @@ def _args(kind: int, count: int, busy_ns: int, moved: int) -> dict[str, Any]:
     if moved:
         args |= {"bytes": moved, "speed": bandwidth(moved, busy_ns)}
     return args
-
-
-def _lines(track: Track) -> Iterator[str]:
-    if not track.slices:
-        return
-    pid, tid = track.pid, track.tid
-    yield _named(pid, tid, "thread_name", {"name": track.name})
-    yield _named(pid, tid, "thread_sort_index", {"sort_index": tid})
-    for one in track.slices:
-        name = json.dumps(one.name, ensure_ascii=False)
-        args = f', "args": {json.dumps(one.args, ensure_ascii=False)}' if one.args else ""
-        yield (
-            f'{{"ph": "X", "pid": {pid}, "tid": {tid}, "ts": {nanoseconds(one.start_ns)}, '
-            f'"dur": {nanoseconds(one.end_ns - one.start_ns)}, "cat": "{track.category}", '
-            f'"name": {name}{args}}}'
-        )
 
 
 RENDERER = PerfettoRenderer()

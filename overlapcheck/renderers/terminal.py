@@ -6,9 +6,6 @@ comes with what to do about it.
 
 from __future__ import annotations
 
-from io import StringIO
-
-from rich.console import Console
 from rich.text import Text
 
 from overlapcheck.kinds import DeviceKey
@@ -16,6 +13,7 @@ from overlapcheck.quantities import count_of, percent
 from overlapcheck.renderers import _terminal_head as head
 from overlapcheck.renderers import _terminal_tables as tables
 from overlapcheck.renderers._terminal_causes import finding_lines, ledger_lines
+from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_picture import picture_lines
 from overlapcheck.renderers._terminal_text import (
     INDENT,
@@ -35,39 +33,14 @@ MAX_DEVICES = 8
 _ORDER = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 
 
-class TerminalRenderer:
-    """See `Renderer`.
+class TerminalRenderer(TerminalFormat):
+    """See `Renderer`."""
 
-    Args:
-        color: whether to emit ANSI colours; the text is the same without.
-    """
-
-    name = "terminal"
-    suffix = ".txt"
-
-    def __init__(self, *, color: bool = False) -> None:
-        self._color = color
+    draws_timeline = False
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        lines = _lines(report)
-        for line in lines:
-            line.rstrip()
-            if width_of(line) > WIDTH:
-                line.truncate(WIDTH, overflow="ellipsis")
-        if self._color:
-            return _colored(lines)
-        return "".join(line.plain + "\n" for line in lines)
-
-
-def _colored(lines: list[Text]) -> str:
-    console = Console(
-        width=WIDTH, file=StringIO(), force_terminal=True, color_system="standard", no_color=False
-    )
-    with console.capture() as capture:
-        for line in lines:
-            console.print(line, soft_wrap=True, end="\n")
-    return capture.get()
+        return self.printed(_lines(report))
 
 
 def _lines(report: Report) -> list[Text]:

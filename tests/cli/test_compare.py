@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.cli import main
+from overlapcheck.renderers.comparison import comparison_renderers
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.pictures import picture
@@ -40,6 +41,8 @@ def overlapcheck(
 ) -> Overlapcheck:
     """Run a command in an empty folder: exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["overlapcheck", *map(str, arguments)])
@@ -122,6 +125,51 @@ def test_every_format_is_written_where_it_is_asked_for(
     assert Path("c.txt").read_text().startswith("BETTER  median step ")
 
 
+def test_all_formats_at_once(overlapcheck: Overlapcheck, exposed: Path, hidden: Path) -> None:
+    suffixes = [one.suffix for one in comparison_renderers().values()]
+    files = [Path(f"c{suffix}") for suffix in (*suffixes, ".junit.xml")]
+    asked = [word for file in files for word in ("-o", file)]
+    code, out, err = overlapcheck("compare", exposed, hidden, *asked)
+
+    assert (code, err) == (0, "")
+    assert out == Path("c.txt").read_text()
+    assert Path("c.html").read_text().startswith("<!doctype html>")
+    assert Path("c.xml").read_text() == Path("c.junit.xml").read_text()
+    assert json.loads(Path("c.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads(Path("c.perfetto.json").read_text())["traceEvents"]
+    assert Path("c.github.txt").read_text().startswith("::notice title=overlapcheck compare")
+
+
+@pytest.mark.parametrize("name", sorted(comparison_renderers()))
+def test_every_format_is_printed(
+    name: str, overlapcheck: Overlapcheck, exposed: Path, hidden: Path
+) -> None:
+    suffix = comparison_renderers()[name].suffix
+    code, out, _ = overlapcheck("compare", exposed, hidden, "--format", name, "-o", f"c{suffix}")
+
+    assert code == 0
+    assert out == Path(f"c{suffix}").read_text(encoding="utf-8")
+
+
+def test_the_summary_of_a_job_gets_the_comparison_after_what_is_there(
+    overlapcheck: Overlapcheck, exposed: Path, hidden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("summary.md").write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    overlapcheck("compare", exposed, hidden)
+
+    text = Path("summary.md").read_text(encoding="utf-8")
+    assert text.startswith("before\n### 🟢 overlapcheck compare: BETTER\n")
+
+
+def test_no_suffix_is_unknown_once_a_side_is_read(overlapcheck: Overlapcheck) -> None:
+    code, out, err = overlapcheck("compare", "no.sqlite", "no.sqlite", "-o", "c.md", "-o", "c.pdf")
+
+    assert (code, out) == (2, "")
+    assert "c.pdf: a comparison has no format with this suffix" in err
+    assert not Path("c.md").exists()
+
+
 def test_steps_of_another_kind_are_refused(
     overlapcheck: Overlapcheck, hidden: Path, tmp_path: Path
 ) -> None:
@@ -153,8 +201,8 @@ def test_a_recording_without_kernels_is_not_comparable(
         (["hidden.sqlite", "no.json"], 4, "no.json: cannot be read: No such file or directory"),
         (["hidden.sqlite", "bad.json"], 4, "bad.json"),
         (["hidden.sqlite", "."], 4, "a directory"),
-        (["hidden.sqlite", "hidden.sqlite", "-o", "x.sarif"], 2, "no format with this suffix"),
-        (["hidden.sqlite", "hidden.sqlite", "--format", "html"], 2, "'html' is not one of"),
+        (["hidden.sqlite", "hidden.sqlite", "-o", "x.pdf"], 2, "no format with this suffix"),
+        (["hidden.sqlite", "hidden.sqlite", "--format", "pdf"], 2, "--format pdf: a comparison"),
     ],
 )
 def test_what_cannot_be_compared_has_its_exit_code(

@@ -1,15 +1,10 @@
-"""The HTML report in a real browser: it draws, it moves, it fetches nothing, names are inert.
-
-Times are measured and shown when a test fails, never asserted.
-"""
+"""The HTML report in a real browser: it draws, it moves, it fetches nothing, names are inert."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
@@ -20,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
@@ -37,22 +31,14 @@ from overlapcheck.reporting.timeline import MAX_EVENTS, MAX_NAME, MAX_NAMES
 from overlapcheck.timeline import TimelineEvents
 from overlapcheck.verdict import Outcome
 from tests.export import RealExport, edit, query
+from tests.renderers.browser import Page
+from tests.renderers.scaled import KERNELS, Scaled
 from tests.renderers.test_terminal import a_device, a_report, failing, inconclusive, passing
 
 MB = 1_000_000
 MOST_BYTES = 5 * MB
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-)
+MOST_DRAW_MS = 2000
+"""What a reader waits for without wondering; drawing takes a fiftieth of it."""
 HOSTILE = (
     "<script>window.pwned = 1</script>",
     "</script><script>window.pwned = 2</script>",
@@ -61,106 +47,6 @@ HOSTILE = (
     "<!-- <script>",
     "k\u2028\u202e\x1b[31m\x00&amp;",
 )
-
-
-# --- the browser ------------------------------------------------------------------------------
-
-
-def _browser_paths() -> tuple[str, str] | None:
-    browser = shutil.which("chromium") or shutil.which("google-chrome") or "/usr/bin/chromium"
-    driver = shutil.which("chromedriver") or "/usr/bin/chromedriver"
-    return (browser, driver) if Path(browser).exists() and Path(driver).exists() else None
-
-
-def _log(driver: webdriver.Chrome, kind: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = driver.get_log(kind)  # type: ignore[no-untyped-call]
-    return entries
-
-
-class Page:
-    """A report in the browser."""
-
-    def __init__(self, driver: webdriver.Chrome, path: Path) -> None:
-        self.driver = driver
-        self.path = path
-
-    def open(self, report: Report, width: int = 1280, theme: str = "light") -> None:
-        self.path.write_text(RENDERER.render(report), encoding="utf-8")
-        command = self.driver.execute_cdp_cmd
-        command("Emulation.setEmulatedMedia", {"features": [_preference(theme)]})
-        size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-        command("Emulation.setDeviceMetricsOverride", size)
-        _log(self.driver, "browser")
-        _log(self.driver, "performance")
-        self.driver.get(self.path.as_uri())
-
-    def run(self, script: str, *given: object) -> Any:
-        return self.driver.execute_script(f"const t = overlapcheck.timelines[0]; {script}", *given)
-
-    @property
-    def view(self) -> list[float]:
-        """The part of the window in view, once all that was asked for is drawn."""
-        self.settle()
-        view: list[float] = self.run("return t.view")
-        return view
-
-    def settle(self) -> None:
-        """Wait for the next drawn frame."""
-        self.driver.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
-        )
-
-    def console(self) -> list[str]:
-        return [entry["message"] for entry in _log(self.driver, "browser")]
-
-    def requests(self) -> list[str]:
-        """Addresses that were asked for, but for the page itself."""
-        messages = (json.loads(e["message"]) for e in _log(self.driver, "performance"))
-        sent = (m["message"] for m in messages)
-        urls = [
-            m["params"]["request"]["url"]
-            for m in sent
-            if m["method"] == "Network.requestWillBeSent"
-        ]
-        return [url for url in urls if url != self.path.as_uri() and not url.startswith("data:")]
-
-    def ink(self) -> int:
-        """Colours in the drawing: an empty canvas has one."""
-        colors: int = self.run(
-            "const p = t.plot, c = p.getContext('2d');"
-            "const d = c.getImageData(0, 0, p.width, p.height).data;"
-            "return new Set(new Uint32Array(d.buffer)).size"
-        )
-        return colors
-
-    def click(self, css: str) -> None:
-        self.run("document.querySelector(arguments[0]).click()", css)
-        self.settle()
-
-
-def _preference(theme: str) -> dict[str, str]:
-    return {"name": "prefers-color-scheme", "value": theme}
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    paths = _browser_paths()
-    if paths is None:
-        pytest.skip("needs chromium and chromedriver (apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = paths[0]
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(paths[1]))
-    yield chrome
-    chrome.quit()
-
-
-@pytest.fixture
-def page(driver: webdriver.Chrome, tmp_path: Path) -> Page:
-    return Page(driver, tmp_path / "report.html")
 
 
 # --- the reports ------------------------------------------------------------------------------
@@ -181,45 +67,10 @@ def bucketed(real_export: RealExport) -> Report:
     return analyzed(real_export("ddp_bucketed"))
 
 
-@pytest.fixture(scope="module")
-def scaled(real_export: RealExport, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    target = tmp_path_factory.mktemp("scaled") / "scaled.sqlite"
-    shutil.copy(real_export("pt_pageable"), target)
-    repeat(target, 40)
-    return analyzed(target)
-
-
-def repeat(path: Path, times: int) -> None:
-    """Repeat an export along the time axis, as shared/tools/scale_trace.py does."""
-    with closing(sqlite3.connect(path)) as db:
-        first = "SELECT min(start) FROM NVTX_EVENTS WHERE end IS NOT NULL"
-        (begin,) = db.execute(first).fetchone()
-        (end,) = db.execute("SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
-        (ids,) = db.execute("SELECT max(correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
-        for kind in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME", "SYNCHRONIZATION"):
-            _repeat(db, f"CUPTI_ACTIVITY_KIND_{kind}", times, begin, end - begin + 100_000, ids + 1)
-        _repeat(db, "NVTX_EVENTS", times, begin, end - begin + 100_000, ids + 1)
-        db.commit()
-
-
-def _repeat(
-    db: sqlite3.Connection, table: str, times: int, begin: int, span: int, ids: int
-) -> None:
-    columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    by = {"start": span, "end": span, "correlationId": ids}
-    moved = ", ".join(f"{c} + n * {by[c]}" if c in by else c for c in columns)
-    copies = (
-        f"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {times - 1})"
-    )
-    db.execute(f"CREATE TEMP TABLE x AS SELECT * FROM {table} WHERE start >= {begin}")
-    db.execute(f"INSERT INTO {table} {copies} SELECT {moved} FROM r, x")
-    db.execute("DROP TABLE x")
-
-
 @pytest.fixture(params=["pageable", "bucketed", "scaled"])
 def report(request: pytest.FixtureRequest) -> Report:
-    found: Report = request.getfixturevalue(request.param)
-    return found
+    found: Report | Scaled = request.getfixturevalue(request.param)
+    return found.report if isinstance(found, Scaled) else found
 
 
 # --- opened in the browser --------------------------------------------------------------------
@@ -233,8 +84,8 @@ def test_it_draws_fetches_nothing_and_the_console_stays_empty(
     page.open(report, width, theme)
 
     assert page.run("return overlapcheck.ready")
-    took = page.run("return [overlapcheck.drawMs, ...overlapcheck.timelines.map((t) => t.drawMs)]")
-    print(f"ready after {took[0]:.0f} ms, drawn in {', '.join(f'{ms:.0f} ms' for ms in took[1:])}")
+    took = page.run("return overlapcheck.timelines.map((t) => t.drawMs)")
+    assert len(took) == len(report.devices) and 0 < sum(took) < MOST_DRAW_MS
     assert page.ink() > 10
     assert page.run("return document.documentElement.dataset.theme") == theme
     # Nothing but the boxes made to scroll is wider than the page.
@@ -267,12 +118,13 @@ def test_the_fullest_timeline_still_fits(pageable: Report) -> None:
 
 
 def test_a_long_trace_is_drawn_in_blocks_that_account_for_every_event(
-    scaled: Report, page: Page
+    scaled: Scaled, page: Page
 ) -> None:
-    (timeline,) = (device.timeline for device in scaled.devices)
+    (timeline,) = (device.timeline for device in scaled.report.devices)
     assert timeline is not None and timeline.resolution_ns > 0
+    assert timeline.recorded > KERNELS
 
-    page.open(scaled)
+    page.open(scaled.report)
 
     assert page.run("return t.events.n") == len(timeline.events) <= 100_000
     assert page.run("return t.events.count.reduce((a, b) => a + b, 0)") == timeline.recorded
@@ -290,6 +142,41 @@ def test_the_causes_row_adds_up_to_the_idle_time(report: Report, page: Page) -> 
             number,
         )
         assert any(drawn == pytest.approx(device.idle_ns, rel=1e-4) for device in report.devices)
+
+
+def test_it_zooms_pans_says_what_is_under_the_pointer_and_jumps(report: Report, page: Page) -> None:
+    page.open(report)
+    page.click("[data-do=all]")
+    page.run("t.figure.scrollIntoView()")
+    whole = page.view
+    plot = page.driver.find_element(By.CSS_SELECTOR, ".plot")
+    over = ScrollOrigin.from_element(plot)
+
+    ActionChains(page.driver).scroll_from_origin(over, 0, -200).perform()
+    ActionChains(page.driver).scroll_from_origin(over, 0, -200).perform()
+    zoomed = page.view
+    assert whole[0] < zoomed[0] < zoomed[1] < whole[1]
+
+    ActionChains(page.driver).drag_and_drop_by_offset(plot, -100, 0).perform()
+    panned = page.view
+    assert panned[0] > zoomed[0]
+    assert panned[1] - panned[0] == pytest.approx(zoomed[1] - zoomed[0])
+
+    row, at = page.run(
+        "const e = t.events, row = t.data.rows.findIndex((r) => r.role === 'stream');"
+        "const i = e.range(row, t.view[0], t.view[1])[0]; "
+        "return [row, (Math.max(e.start[i], t.view[0]) + Math.min(e.end[i], t.view[1])) / 2]"
+    )
+    said = page.hover(row, at)
+    shown = page.driver.find_element(By.CSS_SELECTOR, ".tip")
+    assert said["row"] == page.run("return t.data.rows[arguments[0]].label", row)
+    assert shown.is_displayed() and said["name"] in shown.text and said["duration"] in shown.text
+
+    page.run("[...document.querySelectorAll('.show')].find((b) => !b.hidden).click()")
+    jumped, span = page.view, page.run("return t.instance.span")
+    assert jumped != panned
+    assert jumped[0] <= span[0] < span[1] <= jumped[1]
+    assert page.console() == [] and page.requests() == []
 
 
 def test_the_wheel_zooms_about_the_pointer_and_lets_the_page_scroll_at_the_end(
@@ -358,22 +245,6 @@ def test_keys_zoom_pan_go_home_and_walk_through_events(pageable: Report, page: P
     assert page.driver.find_element(By.CSS_SELECTOR, ".tip").is_displayed()
 
 
-def _hover(page: Page, row: int, at_ns: float) -> dict[str, Any]:
-    page.settle()
-    x, y = page.run(
-        "const box = t.plot.getBoundingClientRect(), [y, h] = t.rows[arguments[0]];"
-        "return [box.left + t.x(arguments[1]), box.top + y + h / 2]",
-        row,
-        at_ns,
-    )
-    page.driver.execute_cdp_cmd(
-        "Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y, "buttons": 0}
-    )
-    page.settle()
-    said: dict[str, Any] = page.run("return t.hover && t.describe(t.hover)")
-    return said
-
-
 def test_hovering_a_copy_says_name_duration_bytes_speed_and_cause(
     pageable: Report, page: Page, real_export: RealExport
 ) -> None:
@@ -389,7 +260,7 @@ def test_hovering_a_copy_says_name_duration_bytes_speed_and_cause(
         "const i = e.first[row]; return [row, (e.start[i] + e.end[i]) / 2]"
     )
 
-    said = _hover(page, row, at)
+    said = page.hover(row, at)
 
     assert said["name"] == "h2d copy from pageable memory"
     assert said["bytes"] == "128.0 MiB"
@@ -518,7 +389,7 @@ def test_hostile_names_are_shown_and_inert(hostile: Report, page: Page) -> None:
 
     for row in range(page.run("return t.rows.length")):
         at = page.run("return (t.events.start[t.events.first[arguments[0]]] || 0) + 1", row)
-        _hover(page, row, at)
+        page.hover(row, at)
     page.click(".show")
 
     assert page.run("return window.pwned") is None

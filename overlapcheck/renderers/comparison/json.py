@@ -47,3 +47,6 @@ def _device(device: DeviceComparison) -> dict[str, Any]:
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:
     return {**asdict(quantity), "difference": quantity.difference}
+
+
+RENDERER = ComparisonJson()

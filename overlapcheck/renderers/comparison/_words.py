@@ -1,12 +1,20 @@
-"""`Comparison` → text: the formats of `compare`, and the words that they share."""
+"""What the formats of a comparison say, in the same words."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
 
-from overlapcheck.comparison import Appeared, Change, Comparison, DeviceComparison, Quantity, Unit
-from overlapcheck.errors import PolicyInvalid
-from overlapcheck.quantities import duration, percent
+from overlapcheck.comparison import (
+    Appeared,
+    Change,
+    Comparison,
+    DeviceComparison,
+    Quantity,
+    Side,
+    Unit,
+)
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._plain_text import plain
 
 HEADLINES = {
     Change.BETTER: "BETTER",
@@ -14,46 +22,6 @@ HEADLINES = {
     Change.NONE: "NO CHANGE",
     Change.UNKNOWN: "NO CHANGE",
 }
-
-
-class ComparisonRenderer(Protocol):
-    """What every format of a comparison offers."""
-
-    name: str
-    """Value of --format."""
-    suffix: str
-    """File-name ending that chooses it."""
-
-    def render(self, comparison: Comparison, /) -> str:
-        """The whole text, ending in a newline."""
-        ...
-
-
-def comparison_renderers() -> dict[str, ComparisonRenderer]:
-    """All formats of a comparison by name."""
-    from overlapcheck.renderers._comparison_json import ComparisonJson
-    from overlapcheck.renderers._comparison_markdown import ComparisonMarkdown
-    from overlapcheck.renderers._comparison_terminal import ComparisonTerminal
-
-    known: tuple[ComparisonRenderer, ...] = (
-        ComparisonTerminal(),
-        ComparisonJson(),
-        ComparisonMarkdown(),
-    )
-    return {renderer.name: renderer for renderer in known}
-
-
-def comparison_renderer_for_file(name: str) -> ComparisonRenderer:
-    """The format whose suffix a file name ends with.
-
-    Raises:
-        PolicyInvalid: a comparison has no format with this suffix.
-    """
-    for renderer in comparison_renderers().values():
-        if name.lower().endswith(renderer.suffix):
-            return renderer
-    known = ", ".join(sorted(renderer.suffix for renderer in comparison_renderers().values()))
-    raise PolicyInvalid(f"-o {name}: a comparison has no format with this suffix", f"use {known}")
 
 
 def headline(comparison: Comparison) -> str:
@@ -135,3 +103,57 @@ def idle_title(device: DeviceComparison) -> str:
     """Heading of the ledger: per step, or of the window."""
     per_step = any(quantity.unit is Unit.NS for quantity in device.ledger)
     return "no compute, per step" if per_step else "no compute, of the window"
+
+
+def gpu(device: DeviceComparison) -> str:
+    """The product; of both sides where they differ."""
+    names = dict.fromkeys((device.base.gpu or "unknown", device.new.gpu or "unknown"))
+    return " against ".join(names)
+
+
+def titles(comparison: Comparison) -> list[str]:
+    """What to call each device: "device 0", and by rank where several processes use one."""
+    numbers = [device.device for device in comparison.devices]
+    seen: dict[int, int] = {}
+    said = []
+    for number in numbers:
+        seen[number] = seen.get(number, 0) + 1
+        process = f", process {seen[number]}" if numbers.count(number) > 1 else ""
+        said.append(f"device {number}{process}")
+    return said
+
+
+def steps(side: Side) -> str:
+    """What of a side is compared: "12 steps of 'step #'"."""
+    count = count_of(side.steps, "step") if side.steps is not None else "no steps"
+    return f"{count} of '{side.step_family}'" if side.step_family else count
+
+
+def change_text(quantity: Quantity) -> str:
+    """One sentence: "step time 10.0 ms -> 12.0 ms (+2.0 ms, noise 100.0 us): worse"."""
+    if quantity.change is Change.UNKNOWN:
+        side = "base" if quantity.base is None else "new"
+        return f"{quantity.name} is not judged: the {side} side has none"
+    base, new = (value(quantity, number) for number in (quantity.base, quantity.new))
+    changed = f"{difference(quantity)}, noise {noise(quantity)}"
+    return f"{quantity.name} {base} -> {new} ({changed}): {quantity.change.value}"
+
+
+def cause_text(one: Appeared, word: str) -> str:
+    """A cause that came or went, and what it costs there: "new, 2.0 ms per step: title"."""
+    share = f", {percent(one.share)} of the window" if one.per_step_ns is not None else ""
+    title = f": {plain(one.title)}" if one.title else ""
+    return f"{word}, {cost(one)}{share}{title}"
+
+
+def worsened(device: DeviceComparison) -> Iterator[Quantity]:
+    """What got worse, the ledger's causes left out: they are told as new ones."""
+    return (quantity for quantity in device.quantities if quantity.change is Change.WORSE)
+
+
+def outcome(comparison: Comparison) -> str:
+    """What `--fail-if-worse` made of it; "" where nobody asked."""
+    if comparison.limit is None:
+        return ""
+    limit = f"--fail-if-worse {comparison.limit * 100:g}"
+    return f"{'FAIL' if comparison.too_bad else 'PASS'} {limit}"

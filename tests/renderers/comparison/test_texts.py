@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 
 import pytest
+from rich.cells import cell_len
 
 from overlapcheck.compare.compare import compare
 from overlapcheck.comparison import Comparison
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.renderers._comparison import (
+from overlapcheck.renderers.comparison import (
+    comparison_renderer,
     comparison_renderer_for_file,
     comparison_renderers,
 )
-from overlapcheck.renderers._comparison_terminal import ComparisonTerminal
+from overlapcheck.renderers.comparison.terminal import ComparisonTerminal
 from tests.compare.reports import device, report
+from tests.renderers.comparison.comparisons import EVERY
 
 TERMINAL = """\
 BETTER  median step 10.0 ms -> 8.0 ms: 2.0 ms per step won (20.0 %); gone:
@@ -69,10 +72,29 @@ def test_markdown_is_a_table_that_names_cannot_break() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
 
     assert text.startswith("### 🔴 overlapcheck compare: WORSE\n")
-    assert r"a\|b&lt;i>\_c\_.sqlite" in text
-    assert "| host-sync | 0 ns | 2.0 ms | +2.0 ms | new |" in rows
-    assert {row.replace(r"\|", "").count("|") for row in rows} == {6}
+    assert "a&#124;b&#60;i&#62;&#95;c&#95;.sqlite" in text
+    assert "| host-sync | 0 ns | 2.0 ms | +2.0 ms | 100.0 us | new |" in rows
+    assert {row.count("|") for row in rows} == {7}
     assert "**FAIL** `--fail-if-worse 5`; step time is 20.0 % longer" in text
+
+
+@pytest.mark.parametrize("comparison", EVERY)
+def test_no_line_of_the_terminal_is_longer_than_80_columns(comparison: Comparison) -> None:
+    lines = ComparisonTerminal().render(comparison).split("\n")
+
+    assert max(map(cell_len, lines)) <= 80
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_comment_on_many_devices_has_room_for_the_worst() -> None:
+    numbers = range(200)
+    base = report(*(device(number=n, ledger={"host-sync": 1.0}) for n in numbers))
+    new = report(*(device(number=n, step_ms=10 if n < 199 else 15) for n in numbers))
+    text = comparison_renderers()["markdown"].render(compare(base, new))
+
+    assert len(text) < 65_536
+    assert "| device 199, NVIDIA H200 |" in text
+    assert "The rest is too long for a comment" in text
 
 
 def test_json_holds_every_number(won: Comparison) -> None:
@@ -84,10 +106,11 @@ def test_json_holds_every_number(won: Comparison) -> None:
     )  # fmt: skip
     assert one["quantities"][0] == {
         "name": "step time", "unit": "ns", "base": 10e6, "new": 8e6,
-        "noise": 1e5, "change": "better", "difference": -2e6,
+        "noise": 1e5, "change": "better", "too_bad": "", "difference": -2e6,
     }  # fmt: skip
     assert [cause["cause"] for cause in one["gone"]] == ["pageable-copy"]
     assert one["base"]["report"] == "a.sqlite"
+    assert one["base"]["idle"][0] == {"cause": "pageable-copy", "ns": 48_000_000}
 
 
 def test_the_worst_of_several_devices_is_the_headline() -> None:
@@ -108,7 +131,8 @@ def test_an_objection_that_was_overruled_is_told() -> None:
     assert "device 0, NVIDIA H200 against NVIDIA L4" in said
 
 
-def test_the_suffix_chooses_the_format() -> None:
-    assert comparison_renderer_for_file("a.MD").name == "markdown"
+def test_an_unknown_suffix_or_name_is_refused_and_the_known_are_named() -> None:
     with pytest.raises(PolicyInvalid, match=r"a comparison has no format with this suffix"):
-        comparison_renderer_for_file("a.sarif")
+        comparison_renderer_for_file("a.pdf")
+    with pytest.raises(PolicyInvalid, match=r"no such format; use one of github, html, json"):
+        comparison_renderer("pdf")

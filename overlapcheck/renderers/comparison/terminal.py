@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
-from rich.console import Console
 from rich.text import Text
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity, Side
-from overlapcheck.quantities import count_of
-from overlapcheck.renderers import _comparison as words
+from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
@@ -21,6 +17,7 @@ from overlapcheck.renderers._terminal_text import (
     text_of,
     wrap,
 )
+from overlapcheck.renderers.comparison import _words as words
 
 _STYLES = {
     Change.BETTER: "bold green",
@@ -32,33 +29,12 @@ _LABEL = 9
 """Columns of "base     ", as in the report."""
 
 
-class ComparisonTerminal:
-    """See `ComparisonRenderer`.
-
-    Args:
-        color: whether to emit ANSI colours; the text is the same without.
-    """
-
-    name = "terminal"
-    suffix = ".txt"
-
-    def __init__(self, *, color: bool = False) -> None:
-        self._color = color
+class ComparisonTerminal(TerminalFormat):
+    """See `ComparisonRenderer`."""
 
     def render(self, comparison: Comparison, /) -> str:
         """See `ComparisonRenderer.render`."""
-        lines = _lines(comparison)
-        for line in lines:
-            line.rstrip()
-        if not self._color:
-            return "".join(line.plain + "\n" for line in lines)
-        console = Console(
-            width=WIDTH, file=StringIO(), force_terminal=True, color_system="standard"
-        )
-        with console.capture() as capture:
-            for line in lines:
-                console.print(line, soft_wrap=True)
-        return capture.get()
+        return self.printed(_lines(comparison))
 
 
 def _lines(comparison: Comparison) -> list[Text]:
@@ -93,7 +69,7 @@ def _device(device: DeviceComparison) -> list[Text]:
     lines = [
         *_side("base", device.base),
         *_side("new", device.new),
-        *paragraph(styled("device", DIM), _gpu(device), hang=_LABEL),
+        *paragraph(styled("device", DIM), f"{device.device}, {words.gpu(device)}", hang=_LABEL),
         text_of(),
     ]
     head: tuple[Cell, ...] = ("", "base", "new", "change", "noise", "")
@@ -106,15 +82,8 @@ def _device(device: DeviceComparison) -> list[Text]:
     return lines
 
 
-def _gpu(device: DeviceComparison) -> str:
-    names = dict.fromkeys((device.base.gpu or "unknown", device.new.gpu or "unknown"))
-    return f"{device.device}, {' against '.join(names)}"
-
-
 def _side(label: str, side: Side) -> list[Text]:
-    steps = count_of(side.steps, "step") if side.steps is not None else "no steps"
-    family = f" of '{side.step_family}'" if side.step_family else ""
-    said = f"{side.report}, {steps}{family}"
+    said = f"{side.report}, {words.steps(side)}"
     program = wrap(side.program, WIDTH - INDENT - _LABEL)[0] if side.program else ""
     lines = paragraph(styled(label, DIM), said, hang=_LABEL)
     return [*lines, text_of(" " * (INDENT + _LABEL), program)] if program else lines
@@ -129,3 +98,6 @@ def _row(device: DeviceComparison, quantity: Quantity) -> tuple[Cell, ...]:
         words.noise(quantity),
         styled(words.verdict(device, quantity), _STYLES[quantity.change]),
     )
+
+
+RENDERER = ComparisonTerminal()

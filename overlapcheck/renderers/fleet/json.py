@@ -11,8 +11,18 @@ from typing import Any
 from overlapcheck.fleet import FLEET_SCHEMA, FleetReport, RankRow
 
 
-def fleet_json(report: FleetReport) -> str:
-    """The whole text, ending in a newline; the same for the same reports, wherever they ran."""
+class FleetJson:
+    """See `FleetRenderer`; the text is the same for the same reports, wherever they ran."""
+
+    name = "json"
+    suffix = ".json"
+
+    def render(self, report: FleetReport, /) -> str:
+        """See `FleetRenderer.render`."""
+        return _document(report)
+
+
+def _document(report: FleetReport) -> str:
     head = {
         "fleet_schema": FLEET_SCHEMA,
         "tool": {"name": "overlapcheck", "version": report.tool_version},
@@ -29,6 +39,7 @@ def fleet_json(report: FleetReport) -> str:
         "causes": report.causes,
         "meetings": report.meetings,
         "lost": report.lost,
+        "pages": report.pages,
     }
     totals = {
         "stragglers_total": report.stragglers_total,
@@ -82,3 +93,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+RENDERER = FleetJson()

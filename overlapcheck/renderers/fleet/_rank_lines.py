@@ -1,0 +1,108 @@
+"""Single ranks in the fleet report for people: stragglers, outliers, and a row per rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from overlapcheck.fleet import FleetReport, Outlier, RankRow, Straggler
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
+from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
+from overlapcheck.verdict import SEVERITY, Outcome
+
+MAX_RANKS = 16
+"""Rows of the table; of more ranks only the worst are shown."""
+MAX_STRAGGLERS = 4
+MAX_OUTLIERS = 12
+_MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}
+
+
+def straggler_lines(report: FleetReport) -> list[Text]:
+    """Ranks that the others wait for, and what they did meanwhile."""
+    lines = []
+    for one in report.stragglers[:MAX_STRAGGLERS]:
+        lines += _straggler(one)
+    more = report.stragglers_total - MAX_STRAGGLERS
+    if more > 0:
+        lines.append(text_of(f"  and {count_of(more, 'more straggler')}"))
+    return [text_of("  ", styled("stragglers", BOLD)), *lines] if lines else []
+
+
+def _straggler(one: Straggler) -> list[Text]:
+    others = "the other rank" if one.ranks == 2 else f"the median of {one.ranks - 1} other ranks"
+    said = (
+        f"comes last in {one.came_last} of {one.occasions} collectives: {others} waits"
+        f" {duration(one.cost_ns)} for it ({percent(one.share)} of the time),"
+        f" {duration(one.exposed_cost_ns)} of that without compute"
+    )
+    lines = paragraph(styled(f"rank {one.rank}", BOLD), said)
+    if one.meanwhile:
+        spent = ", ".join(f"{what} {duration(ns)}" for what, ns in one.meanwhile.items())
+        lines += paragraph("", f"meanwhile it spent more than the others on: {spent}", indent=4)
+    return lines
+
+
+def outlier_lines(report: FleetReport) -> list[Text]:
+    """Ranks that are unlike the others."""
+    if not report.outliers:
+        return []
+    rows: list[Sequence[Cell]] = [["unlike the others", "rank", "here", "median", "deviations"]]
+    for one in report.outliers[:MAX_OUTLIERS]:
+        shown = f"{one.deviations:.0f}" if one.deviations < 100 else ">= 100"
+        rows.append([one.measure, one.rank, _value(one, one.value), _value(one, one.median), shown])
+    lines = table(rows, "llrrr", flexible=(0, 1))
+    more = report.outliers_total - MAX_OUTLIERS
+    if more > 0:
+        lines.append(text_of(f"  and {more} more"))
+    return lines
+
+
+def _value(one: Outlier, value: float) -> str:
+    return percent(value) if one.unit == "share" else duration(value)
+
+
+def rank_lines(report: FleetReport) -> list[Text]:
+    """A row per rank; of many, the worst."""
+    rows = list(enumerate(report.rows))
+    shown = rows
+    if len(rows) > MAX_RANKS:
+        named = {one.rank for one in report.stragglers}
+        named |= {one.rank for one in report.outliers}
+        rows.sort(key=lambda one: (_badness(one[1]), one[1].label not in named, one[0]))
+        shown = rows[:MAX_RANKS]
+    collectives = any(row.communication_ns for _, row in shown)
+    head: list[Cell] = ["rank", "", "step", "compute", "idle"]
+    head += ["collect.", "exposed"] if collectives else []
+    body = [_rank(row, collectives) for _, row in shown]
+    lines = table(
+        [[*head, "recov.", "first cause"], *body],
+        "llrrr" + ("rr" if collectives else "") + "rl",
+        flexible=(0, len(head) + 1),
+    )
+    if len(rows) > len(shown):
+        left = len(rows) - len(shown)
+        lines.append(text_of(f"  and {count_of(left, 'more rank')}, all of them in -o FILE.json"))
+    return lines
+
+
+def _badness(row: RankRow) -> int:
+    return SEVERITY.index(row.outcome)
+
+
+def _rank(row: RankRow, collectives: bool) -> list[Cell]:
+    window = max(row.window_ns, 1)
+    cells: list[Cell] = [
+        row.label,
+        styled(_MARKS[row.outcome], OUTCOME_STYLES[row.outcome]),
+        duration(row.step_median_ns) if row.step_median_ns is not None else "-",
+        percent(row.compute_ns / window),
+        percent(row.idle_ns / window),
+    ]
+    if collectives:
+        cells += [
+            percent(row.communication_ns / window),
+            percent(row.communication_exposed_ns / window),
+        ]
+    return [*cells, percent(row.recoverable), row.causes[0].cause if row.causes else "-"]

@@ -1,0 +1,101 @@
+"""What ranks share in the fleet report for people: causes, collectives, lost reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
+from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
+from overlapcheck.renderers.fleet._head_lines import LABEL, MAX_LABELS
+
+MAX_CAUSES = 5
+MAX_MEETINGS = 2
+MAX_WAITS = 4
+MAX_LOST = 6
+
+
+def cause_lines(report: FleetReport) -> list[Text]:
+    """Causes, with the ranks that they hold for."""
+    lines: list[Text] = []
+    for number, cause in enumerate(report.causes[:MAX_CAUSES], start=1):
+        lines += _cause(number, cause, len(report.rows))
+    more = [cause.cause for cause in report.causes[MAX_CAUSES:]]
+    if more:
+        lines += paragraph("smaller", ", ".join(more), hang=LABEL)
+    return lines
+
+
+def _cause(number: int, cause: FleetCause, ranks: int) -> list[Text]:
+    where = named(cause.outlier_ranks or cause.labels, MAX_LABELS)
+    held = f"on all {ranks} ranks" if cause.ranks == ranks else f"on {cause.ranks} of {ranks} ranks"
+    if cause.outlier_ranks:
+        held = f"{held}, far more on {where}"
+    elif cause.ranks < ranks:
+        held = f"{held}: {where}"
+    worst = f"median {percent(cause.median_share)}, worst {percent(cause.worst_share)}"
+    lines = paragraph(
+        styled(f"{number} {cause.cause}", BOLD), f"{held}; {worst} (rank {cause.worst_rank})"
+    )
+    for fact in cause.evidence[:3]:
+        lines += paragraph("-", fact, indent=4)
+    lines += paragraph("do", cause.advice, indent=4, hang=7)
+    lines += paragraph("unless", cause.caveat, indent=4, hang=7)
+    return lines
+
+
+def meeting_lines(report: FleetReport) -> list[Text]:
+    """Ranks that met in collectives: waiting and moving data."""
+    lines: list[Text] = []
+    for one in report.meetings[:MAX_MEETINGS]:
+        lines += [text_of(), *_meeting(one)] if lines else _meeting(one)
+    more = report.meetings_total - min(MAX_MEETINGS, len(report.meetings))
+    if more > 0:
+        lines.append(text_of(f"  and {count_of(more, 'more group')} of ranks"))
+    return lines
+
+
+def _meeting(one: MeetingSummary) -> list[Text]:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in one.kinds.items())
+    part = "" if one.complete else ", the first ones of the window"
+    lines = paragraph(
+        styled("collectives", BOLD), f"{kinds} in which {_meeting_ranks(one)} met{part}"
+    )
+    rows: list[Sequence[Cell]] = [
+        ["rank", "waits", "exposed", "moves data", "exposed", "comes last"]
+    ]
+    rows += [
+        [
+            wait.rank,
+            duration(wait.waiting_ns),
+            duration(wait.exposed_waiting_ns),
+            duration(wait.transfer_ns),
+            duration(wait.exposed_transfer_ns),
+            f"{wait.came_last} of {one.occasions}",
+        ]
+        for wait in one.waits[:MAX_WAITS]
+    ]
+    lines += table(rows, "lrrrrr", flexible=(0,))
+    if one.ranks > MAX_WAITS:
+        lines.append(text_of(f"  and {count_of(one.ranks - MAX_WAITS, 'more rank')}"))
+    return lines
+
+
+def _meeting_ranks(one: MeetingSummary) -> str:
+    if one.ranks <= MAX_LABELS:
+        return named(one.labels, MAX_LABELS)
+    return f"{one.ranks} ranks ({', '.join(one.labels[:3])} ...)"
+
+
+def lost_lines(report: FleetReport) -> list[Text]:
+    """Reports without a result."""
+    lines = []
+    for one in report.lost[:MAX_LOST]:
+        why = f"{one.report}: {one.why}"
+        lines += paragraph(styled("lost", BOLD), f"{why}; {one.hint}" if one.hint else why)
+    more = len(report.lost) - MAX_LOST
+    if more > 0:
+        lines.append(text_of(f"  and {count_of(more, 'more report')}"))
+    return lines
