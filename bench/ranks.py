@@ -20,6 +20,7 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 
 PER_HOST = 8
 HOST_SHIFT_NS = 41_000_000
@@ -29,7 +30,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("traces", type=Path, help="folder with rank_0, rank_1, pt_pageable.sqlite")
     parser.add_argument("--ranks", type=int, default=512)
-    parser.add_argument("--speed-ranks", type=int, default=64, help="reports of the 1 : 2 contest")
+    parser.add_argument(
+        "--speed-ranks", type=int, help="reports of the contest of 1 and 2 workers; default: all"
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="of the contest")
     parser.add_argument("--keep", type=Path, help="folder for the reports; default: temporary")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overlapcheck-bench-") as scratch:
@@ -37,7 +41,7 @@ def main() -> None:
         late, pageable = options.ranks // 3, options.ranks * 2 // 3
         make(options.traces, folder / "job", options.ranks, late, pageable)
         judge_job(folder, late, pageable)
-        contest(folder, options.speed_ranks)
+        contest(folder, options.speed_ranks or options.ranks, options.rounds)
 
 
 def make(traces: Path, folder: Path, ranks: int, late: int, pageable: int) -> None:
@@ -89,12 +93,18 @@ def judge_job(folder: Path, late: int, pageable: int) -> None:
     assert (own["cause"], own["outlier_ranks"]) == ("pageable-copy", [str(pageable)]), own
 
 
-def contest(folder: Path, ranks: int) -> None:
+def contest(folder: Path, ranks: int, rounds: int) -> None:
+    """One worker against two, in turns, so that other work on the machine meets both alike."""
     names = folder / "some.txt"
     names.write_text("".join(f"job/rank_{rank}.sqlite\n" for rank in range(ranks)))
-    one, _ = analyze(f"@{names}", "--jobs", 1)
-    two, _ = analyze(f"@{names}", "--jobs", 2)
-    print(f"{ranks} reports: 1 worker {one:.1f} s, 2 workers {two:.1f} s, {one / two:.2f} times")
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for number in range(rounds):
+        for jobs in (1, 2) if number % 2 == 0 else (2, 1):
+            seconds[jobs].append(analyze(f"@{names}", "--jobs", jobs)[0])
+        one, two = seconds[1][-1], seconds[2][-1]
+        print(f"round {number + 1}: 1 worker {one:.1f} s, 2 workers {two:.1f} s, {one / two:.2f}")
+    one, two = median(seconds[1]), median(seconds[2])
+    print(f"{ranks} reports, median: {one:.1f} s and {two:.1f} s, {one / two:.2f} times")
 
 
 if __name__ == "__main__":

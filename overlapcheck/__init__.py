@@ -17,15 +17,18 @@ from overlapcheck.errors import ExitCode, OverlapcheckError
 
 if TYPE_CHECKING:
     from overlapcheck.copies import Direction
+    from overlapcheck.fleet import FleetReport
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, measure, read_trace
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
     from overlapcheck.trace import Trace
-    from overlapcheck.verdict import Outcome, Policy, Verdict
+    from overlapcheck.verdict import Limits, Outcome, Policy, Verdict
 else:
     _HOMES = {
         "Direction": "copies",
+        "FleetReport": "fleet",
+        "Limits": "verdict",
         "Measurements": "measurements",
         "Outcome": "verdict",
         "Policy": "verdict",
@@ -34,6 +37,7 @@ else:
         "Trace": "trace",
         "Verdict": "verdict",
         "analyze": "pipeline",
+        "analyze_ranks": "pipeline",
         "measure": "pipeline",
         "read_trace": "pipeline",
     }
@@ -49,6 +53,8 @@ else:
 __all__ = [
     "Direction",
     "ExitCode",
+    "FleetReport",
+    "Limits",
     "Measurements",
     "Outcome",
     "OverlapcheckError",
@@ -59,6 +65,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "analyze",
+    "analyze_ranks",
     "measure",
     "read_trace",
 ]

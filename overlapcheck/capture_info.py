@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+
+from overlapcheck.rank_hints import RankHints
 
 
 class Severity(IntEnum):
@@ -54,3 +56,5 @@ class CaptureInfo:
     """UTC of the trace's time 0, ns since 1970."""
     dropped_untimed: int
     """GPU rows without timestamps, left out."""
+    ranks: RankHints = field(default_factory=RankHints)
+    """Ranks that the report names."""

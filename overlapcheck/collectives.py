@@ -77,6 +77,8 @@ class Collectives(Columns):
     """Position on its stream: in the step, or in the whole trace where there are no steps."""
     since_ns: Ints
     """End of the collective before it on the stream, or the window's start."""
+    ready_ns: Ints
+    """When its launch had returned and its stream was free; its start where that is not known."""
     exposed_ns: Ints
     """Part of it, inside the window, in which nothing computes."""
     last: Bools

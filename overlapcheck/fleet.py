@@ -6,7 +6,7 @@ so a job of thousands of ranks stays a few megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +17,16 @@ from overlapcheck.verdict import Check, Outcome
 
 FLEET_SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
+FAILING_RANKS = "failing ranks"
+"""Name of the check over all ranks that a policy may ask for."""
 COMPUTE = "compute"
 """Beside the causes of idle time: what a rank did before a collective."""
+
+
+def named(labels: Sequence[str], most: int) -> str:
+    """Ranks in words, the first ones of many: "ranks 3, 5 and 2 more"."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return f"rank{'s' if len(labels) > 1 else ''} {', '.join(labels[:most])}{more}"
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class CollectiveSummary:
 class Encounters:
     """What one stream's collectives are compared by; bounded, times on the report's clock."""
 
+    stream_id: int
     attendance: Attendance
     before: Mapping[str, Ints]
     """What the rank did since the collective before: compute and idle time by cause, ns."""
@@ -96,6 +105,8 @@ class RankRow:
     collectives: tuple[CollectiveSummary, ...]
     label: str = ""
     """Rank number, or report number and device; given when all reports are known."""
+    report_number: int = 0
+    """Position of its report among all; given with the label."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,10 @@ class ReportResult:
     rows: tuple[RankRow, ...]
     encounters: tuple[tuple[Encounters, ...], ...]
     """Of each row, one per communication stream."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Rank of the launched program by environment variable, the most telling first."""
+    said_ranks: tuple[str, ...] = ()
+    """Of each row, the rank that its process told NVTX; "" for none."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +159,8 @@ class FleetCheck:
     """One check over all ranks."""
 
     name: str
+    outcome: Outcome
+    """The worst rank's; of the share of failing ranks, that of all together."""
     ranks: int
     failed: int
     inconclusive: int
@@ -244,6 +261,17 @@ class Straggler:
 
 
 @dataclass(frozen=True)
+class RankPage:
+    """A page with the timeline of one rank."""
+
+    rank: str
+    why: str
+    """What makes the rank worth looking at."""
+    address: str = ""
+    """Relative to the fleet's own page."""
+
+
+@dataclass(frozen=True)
 class FleetReport:
     """Everything to show."""
 
@@ -263,7 +291,9 @@ class FleetReport:
     causes: tuple[FleetCause, ...]
     meetings: tuple[MeetingSummary, ...]
     meetings_total: int
-    hosts: int = field(default=1)
+    hosts: int = 1
+    pages: tuple[RankPage, ...] = ()
+    """Timelines that were drawn beside this report, most telling first."""
 
     @property
     def exit_code(self) -> ExitCode:

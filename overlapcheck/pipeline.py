@@ -1,9 +1,15 @@
-"""The order of the stages; no other file knows it."""
+"""The order of the stages; no other file knows it.
+
+What only several ranks or a page need is imported where it is used: a verdict must not wait for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
@@ -11,6 +17,7 @@ from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.ingest import read as ingest
+from overlapcheck.ingest.columnar import is_table_folder
 from overlapcheck.ingest.identify import InputKind, identify
 from overlapcheck.ingest.source_lines import located
 from overlapcheck.ingest.sync_log import read_sync_log
@@ -22,6 +29,9 @@ from overlapcheck.selection import Selection
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 
+if TYPE_CHECKING:
+    from overlapcheck.fleet import FleetReport
+
 Progress = Callable[[str], None]
 """Told what begins now, as a clause: "exporting train.nsys-rep"."""
 
@@ -31,11 +41,11 @@ def silent(_: str) -> None:
 
 
 def read_trace(path: str | Path, *, nsys: Path | None = None, progress: Progress = silent) -> Trace:
-    """Read an Nsight Systems report or its SQLite export.
+    """Read an Nsight Systems report or its export.
 
     Args:
-        path: .nsys-rep, .qdrep or .sqlite, told apart by content. A report is exported with the
-            real nsys and the export cached beside it.
+        path: .nsys-rep, .qdrep, .sqlite, or a parquetdir or arrowdir folder, told apart by content.
+            A report is exported with the real nsys and the export cached beside it.
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
 
@@ -43,8 +53,8 @@ def read_trace(path: str | Path, *, nsys: Path | None = None, progress: Progress
         OverlapcheckError: one line that names the file and what to do.
     """
     source = Path(path)
-    if identify(source) is InputKind.SQLITE:
-        progress(f"reading {source.name}")
+    if identify(source) in (InputKind.SQLITE, InputKind.TABLES):
+        progress(f"reading {source.absolute().name}")  # "." has no name
         return ingest.read_trace(source)
     progress(f"exporting {source.name}")
     with export_sqlite(source, nsys=nsys, progress=progress) as exported:
@@ -68,6 +78,7 @@ def analyze(
     selection: Selection | None = None,
     nsys: Path | None = None,
     progress: Progress = silent,
+    timeline: bool = True,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -77,17 +88,80 @@ def analyze(
         selection: what part to measure; None takes the steady steps of every device.
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
+        timeline: whether to draw the timeline, which HTML and Perfetto show; False saves its time.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
+    policy, selection = policy or Policy(), selection or Selection()
+    # What has limits of its own must be measured apart.
+    ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(path, nsys=nsys, progress=progress)
     progress(f"measuring {Path(path).name}")
-    measured = measure(trace, selection)
+    measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     found = tuple(located(finding, Path.cwd()) for finding in found)
-    policy = policy or Policy()
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
-    return build_report(Path(path), trace, measured, verdict, found)
+    return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
+
+
+def draw(
+    path: Path,
+    *,
+    policy: Policy | None = None,
+    selection: Selection | None = None,
+    nsys: Path | None = None,
+) -> str:
+    """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
+    from overlapcheck.renderers.html import HtmlRenderer
+
+    return HtmlRenderer().render(analyze(path, policy=policy, selection=selection, nsys=nsys))
+
+
+def analyze_ranks(
+    reports: Sequence[str | Path],
+    *,
+    policy: Policy | None = None,
+    selection: Selection | None = None,
+    nsys: Path | None = None,
+    jobs: int | None = None,
+    rank_pattern: str | None = None,
+    same_host: bool = False,
+) -> FleetReport:
+    """Judge the reports of all ranks of a job, and compare them.
+
+    Workers are processes that import the calling program anew: call it from below
+    `if __name__ == "__main__":`, or with jobs=1, which stays in this process.
+
+    Args:
+        reports: reports, folders, globs, or @FILE for a list.
+        policy: limits on every rank, and how many may fail; None takes the defaults.
+        selection: what part of each to measure.
+        nsys: the nsys to export with; None finds one.
+        jobs: reports judged at once; None takes as many as there are cores.
+        rank_pattern: the rank in a report's path, as a group named rank; None looks at the names
+            and into the reports.
+        same_host: whether all reports share one clock.
+
+    Raises:
+        OverlapcheckError: an argument names nothing, or not one report could be judged.
+    """
+    from overlapcheck.ranks.inputs import expand
+    from overlapcheck.ranks.naming import rank_pattern as compiled
+    from overlapcheck.ranks.pool import LocalPool, ThisProcess
+    from overlapcheck.ranks.run import Engine, judge_fleet
+    from overlapcheck.ranks.work import usable_cores
+
+    paths = expand([str(report) for report in reports], is_table_folder)
+    jobs = min(jobs or usable_cores(), len(paths))
+    engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
+    return judge_fleet(
+        paths,
+        partial(analyze, policy=policy, selection=selection, nsys=nsys, timeline=False),
+        engine,
+        pattern=compiled(rank_pattern) if rank_pattern else None,
+        same_host=same_host,
+        policy=policy,
+    )

@@ -68,6 +68,8 @@ class Meeting:
     row: Ints
     """Row of each occasion in each member's attendance, shape (members, occasions)."""
     kind: Ints
+    step: Ints
+    """Ascending; negative where there are no steps."""
     last: Bools
     """The last collective of its step."""
     start_ns: Ints
@@ -220,6 +222,7 @@ def _meet(group: list[int], keyed: dict[int, _Keyed]) -> Meeting | None:
         members=tuple(group),
         row=np.stack([one.row[i] for one, i in zip(mine, at, strict=True)]),
         kind=kinds[0][agreed],
+        step=mine[0].member.attendance.step[mine[0].row[at[0]]],
         last=mine[0].member.attendance.last[mine[0].row[at[0]]],
         start_ns=start,
         waiting_ns=begun - start,

@@ -16,6 +16,7 @@ from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.trace import Missing
 from tests.conftest import ROOT
 from tests.export import RealExport
+from tests.ranks import fleets
 
 HEAVY = ("numpy", "pandas", "pyarrow", "adbc_driver_sqlite", "rich")
 
@@ -156,3 +157,28 @@ def test_every_measured_table_becomes_a_frame_of_its_length(real_export: RealExp
 
 def test_the_package_is_typed() -> None:
     assert (ROOT / "overlapcheck" / "py.typed").is_file()
+
+
+def test_many_reports_from_python(tmp_path: Path) -> None:
+    fleets.write_fleet(tmp_path, 3, late=1)
+
+    found = overlapcheck.analyze_ranks([tmp_path], jobs=1)
+
+    assert isinstance(found, overlapcheck.FleetReport)
+    assert [row.label for row in found.rows] == ["0", "1", "2"]
+    assert found.stragglers[0].rank == "1"
+    assert found.exit_code == 1
+
+
+def test_many_reports_with_a_policy_and_a_pattern(tmp_path: Path) -> None:
+    paths = fleets.write_fleet(tmp_path, 2)
+
+    found = overlapcheck.analyze_ranks(
+        [str(path) for path in paths],
+        policy=overlapcheck.Policy(max_failing_ranks=1.0),
+        rank_pattern=r"rank_(?P<rank>\d)",
+        jobs=2,
+    )
+
+    assert found.notes[0] == "ranks by --rank-pattern"
+    assert found.outcome is overlapcheck.Outcome.PASS

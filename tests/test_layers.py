@@ -33,7 +33,15 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
 MAX_LINES = 300
 """Of code: blank lines, comments and docstrings explain and do not count."""
 MAX_COMMAND_LINES = 60
-NOT_COMMANDS = {"__init__", "options", "output", "progress", "recording_options"}
+NOT_COMMANDS = {
+    "heap",
+    "__init__",
+    "options",
+    "output",
+    "progress",
+    "rank_options",
+    "recording_options",
+}
 
 
 def modules(*stages: str) -> list[ParameterSet]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.causes._base import Context
+from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import Mask
 from overlapcheck.measurements import DeviceMeasurements
@@ -19,11 +20,11 @@ def placement(context: Context) -> list[str]:
     """Collectives on a stream that also computes: nothing there can run beside them."""
     rows = context.device.collectives
     mine = rows.on_compute_stream
-    if not _tells(rows, mine):
+    if not tells(rows, mine):
         return []
     stream = int(np.bincount(rows.stream_id[mine], weights=rows.exposed_ns[mine]).argmax())
     return [
-        f"on the compute stream: {_kinds(rows, mine)} and kernels share stream {stream}, which runs"
+        f"on the compute stream: {kinds(rows, mine)} and kernels share stream {stream}, which runs"
         f" them in order ({duration(int(rows.exposed_ns[mine].sum()))} exposed)"
     ]
 
@@ -32,12 +33,12 @@ def last_of_steps(context: Context) -> list[str]:
     """The last collective of each step, which only the next step could hide."""
     rows = context.device.collectives
     mine = rows.last & ~rows.on_compute_stream
-    if not _tells(rows, mine):
+    if not tells(rows, mine):
         return []
     exposed = int(rows.exposed_ns.sum())
     tail = int(rows.exposed_ns[mine].sum())
     return [
-        f"the last bucket: the last {_kinds(rows, mine)} of each step is {duration(tail)}"
+        f"the last bucket: the last {kinds(rows, mine)} of each step is {duration(tail)}"
         f" ({percent(tail / exposed)}) of the exposed time"
     ]
 
@@ -82,18 +83,50 @@ def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ..
     return lines
 
 
+def order(context: Context) -> list[str]:
+    """Collectives of two communicators that the ranks begin in different order."""
+    devices = context.measured.devices
+    me = next(i for i, d in enumerate(devices) if d.key == context.device.key)
+    met = context.measured.meetings
+    lines = []
+    for one in crossings(met, [meeting.members for meeting in met]):
+        if me not in one.ranks:
+            continue
+        mine = one.ranks.index(me)
+        if not one.waiting_ns[mine]:
+            continue
+        first = one.begins_with_one[mine]
+        others = [
+            r for r, ahead in zip(one.ranks, one.begins_with_one, strict=True) if ahead != first
+        ]
+        both = (one.one, one.other) if first else (one.other, one.one)
+        begun, then = (_kind(met[number]) for number in both)
+        lines.append(
+            f"the order differs: this rank begins the {begun} before the {then} of another"
+            f" communicator, {_name(others[0], devices)} after it, in {one.crossed} of {one.pairs};"
+            f" {duration(one.waiting_ns[mine])} of the waiting is in these"
+        )
+    return lines
+
+
+def _kind(meeting: Meeting) -> str:
+    return CollectiveKind(int(np.bincount(meeting.kind).argmax())).word
+
+
 def _name(number: int, devices: tuple[DeviceMeasurements, ...]) -> str:
     key = devices[number].key
     alone = sum(device.key.device_id == key.device_id for device in devices) == 1
     return f"device {key.device_id}" if alone else f"process {key.pid & 0xFFFFFF}"
 
 
-def _tells(rows: Collectives, mine: Mask) -> bool:
+def tells(rows: Collectives, mine: Mask) -> bool:
+    """Whether some collectives make up enough of the exposed time to speak for it."""
     exposed = int(rows.exposed_ns.sum())
     return exposed > 0 and int(rows.exposed_ns[mine].sum()) >= TELLING_SHARE * exposed
 
 
-def _kinds(rows: Collectives, mine: Mask) -> str:
-    kinds, first = np.unique(rows.kind[mine], return_index=True)
-    words = [CollectiveKind(kinds[i]).word for i in np.argsort(first)]
+def kinds(rows: Collectives, mine: Mask) -> str:
+    """Words for the kinds of some collectives, in order of their first."""
+    found, first = np.unique(rows.kind[mine], return_index=True)
+    words = [CollectiveKind(found[i]).word for i in np.argsort(first)]
     return " and ".join(words)

@@ -18,6 +18,10 @@ What to do
     backward_prefetch and forward_prefetch. CUDA: issue ncclAllReduce on a stream of its own behind
     an event as soon as the data is ready. The last bucket is always exposed: make it small.
 
+    Where the evidence says that a collective stood behind kernels although it was launched early:
+    CUDA_DEVICE_MAX_CONNECTIONS, fewer streams, or a priority for the stream of the collectives.
+    Where ranks begin collectives of two communicators in different order: the same order on all.
+
 When this is wrong
     A collective also lasts while it waits for a slower rank, and one rank's trace cannot tell
     waiting from moving: give the reports of all ranks at once (overlapcheck analyze RANK_0 RANK_1
@@ -25,7 +29,13 @@ When this is wrong
     beside kernels take multiprocessors from them (see contention).
 """
 
-from overlapcheck.causes import _facts, _facts_collectives, _facts_device, _facts_work
+from overlapcheck.causes import (
+    _facts,
+    _facts_collectives,
+    _facts_device,
+    _facts_queue,
+    _facts_work,
+)
 from overlapcheck.causes._base import IdleCause
 from overlapcheck.ledger import Reason
 
@@ -37,6 +47,8 @@ CAUSE = IdleCause(
         _facts_collectives.placement,
         _facts_collectives.last_of_steps,
         _facts_collectives.waiting,
+        _facts_collectives.order,
+        _facts_queue.behind_compute,
         _facts_device.communication_use,
         _facts.waits,
     ),

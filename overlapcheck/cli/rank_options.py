@@ -22,6 +22,7 @@ class Fleet:
     dask: str | None
     dask_local: int | None
     resume: bool
+    rank_pages: int
 
 
 _COUNT = click.IntRange(min=1)
@@ -43,6 +44,14 @@ _OPTIONS = (
         "--resume",
         is_flag=True,
         help="Several reports: keep finished results beside the output, and reuse them.",
+    ),
+    click.option(
+        "--rank-pages",
+        type=click.IntRange(min=0),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help="Several reports: timelines to draw beside an .html output, of the telling ranks.",
     ),
 )
 

@@ -11,6 +11,7 @@ from overlapcheck.collectives import Collectives, collective_kind
 from overlapcheck.columns import Ints, Mask
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
+from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import NO_STEP
 from overlapcheck.passes.window import Steps
 from overlapcheck.rendezvous import Meeting, Member, attendance, meetings, on_streams
@@ -27,6 +28,7 @@ def collectives(
     compute: Intervals,
     streams: Sequence[StreamTimeline],
     strings: Strings,
+    process: ProcessTables,
 ) -> Collectives:
     """One row per communication kernel that touches the window.
 
@@ -37,6 +39,7 @@ def collectives(
         compute: the device's compute inside the window.
         streams: its streams, to see which also compute.
         strings: names.
+        process: whose calls launched them.
     """
     mine = kernels.rows(communication)
     if len(mine) == 0:
@@ -59,6 +62,7 @@ def collectives(
         step=step,
         order=order,
         since_ns=np.maximum(before, window.start_ns),
+        ready_ns=np.maximum(_launched(mine, process), _free(mine, before, streams)),
         exposed_ns=end - start - compute.overlap_with(start, end),
         last=_last_of_steps(np.where(whole, step, NO_STEP)),
         on_compute_stream=_on_compute(mine, compute, streams),
@@ -88,6 +92,27 @@ def _on_streams(kernels: Kernels, step: Ints) -> tuple[Ints, Ints]:
         first = np.searchsorted(step[ordered], step[ordered], side="left")
         position[ordered] = np.arange(rows.size) - first
     return position, before
+
+
+def _launched(kernels: Kernels, process: ProcessTables) -> Ints:
+    """When the launch of each had returned; its start where the launch is not recorded."""
+    call = process.launches.rows(kernels.correlation_id)
+    if len(process.calls) == 0:
+        return kernels.start_ns
+    end = process.calls.end_ns[np.maximum(call, 0)]
+    return np.where(call == NO_CALL, kernels.start_ns, np.minimum(end, kernels.start_ns))
+
+
+def _free(kernels: Kernels, before: Ints, streams: Sequence[StreamTimeline]) -> Ints:
+    """When what ran on its stream before each was through."""
+    free = before.copy()
+    for stream in streams:
+        mine = (kernels.context_id == stream.context_id) & (kernels.stream_id == stream.stream_id)
+        rows = np.flatnonzero(mine)
+        at = np.searchsorted(stream.busy.start_ns, kernels.start_ns[rows], side="left") - 1
+        rows, at = rows[at >= 0], at[at >= 0]
+        free[rows] = np.maximum(free[rows], stream.busy.end_ns[at])
+    return np.minimum(free, kernels.start_ns)
 
 
 def _last_of_steps(step: Ints) -> Mask:

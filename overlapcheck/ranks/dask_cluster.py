@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
-from overlapcheck.fleet import Task
-from overlapcheck.ranks.work import Analyze, Done, judge_report, killed
+from overlapcheck.fleet import LostReport, Task
+from overlapcheck.ranks.work import killed
+
+Made = TypeVar("Made")
 
 CONNECT_TIMEOUT_S = 30
 
@@ -21,16 +23,15 @@ class DaskCluster:
     address: str = ""
     local_workers: int = 0
 
-    def run(self, analyze: Analyze, tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
+    def run(
+        self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
+    ) -> Iterator[tuple[Task, Made | LostReport]]:
         """See `Engine.run`."""
         distributed = _distributed()
         with self._client(distributed) as client:
             # Workers know the files by absolute paths only.
             futures = {
-                client.submit(
-                    judge_report, analyze, Task(t.number, t.path.absolute()), pure=False
-                ): t
-                for t in tasks
+                client.submit(work, Task(t.number, t.path.absolute()), pure=False): t for t in tasks
             }
             arrived = distributed.as_completed(futures)
             for future in arrived:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import MATERIAL_SHARE
@@ -18,15 +19,18 @@ from overlapcheck.fleet import (
     RankWait,
     ReportResult,
     Straggler,
+    named,
 )
 from overlapcheck.intervals import Intervals
-from overlapcheck.quantities import count_of
+from overlapcheck.quantities import count_of, duration
 from overlapcheck.rendezvous import Meeting, Member, meetings
 
 _PID_BITS = 24
 MAX_LABELS = 16
 MAX_WAITS = 16
 MAX_MEANWHILE = 4
+MAX_CROSSED = 2
+MAX_NAMED = 4
 MIN_MEANWHILE_SHARE = 0.05
 """Of a straggler's lateness: less explains nothing."""
 
@@ -40,6 +44,8 @@ class MetRanks:
     """Costliest first."""
     hosts: int
     notes: tuple[str, ...]
+    crossed: tuple[str, ...]
+    """Collectives that ranks begin in different order, costliest first."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +90,33 @@ def met_ranks(
     stragglers = [s for meeting in found for s in _stragglers(meeting, sides, rows)]
     stragglers.sort(key=lambda one: (-one.share, one.rank))
     return MetRanks(
-        tuple(summaries), tuple(stragglers), len(hosts), _notes(found, sides, len(rows))
+        tuple(summaries),
+        tuple(stragglers),
+        len(hosts),
+        _notes(found, sides, len(rows)),
+        tuple(_crossed(found, sides, rows)),
     )
+
+
+def _crossed(
+    found: Sequence[Meeting], sides: Sequence[_Side], rows: Sequence[RankRow]
+) -> Iterator[str]:
+    crossed = crossings(found, [[sides[m].row for m in meeting.members] for meeting in found])
+    for one in crossed[:MAX_CROSSED]:
+        first = [rows[r].label for r, a in zip(one.ranks, one.begins_with_one, strict=True) if a]
+        then = [rows[r].label for r in one.ranks if rows[r].label not in first]
+        if not first or not then:
+            continue
+        kinds = [
+            f"{CollectiveKind(int(np.bincount(found[n].kind).argmax())).word} of stream"
+            f" {sides[found[n].members[0]].encounters.stream_id}"
+            for n in (one.one, one.other)
+        ]
+        yield (
+            f"the order differs: {named(first, MAX_NAMED)} began the {kinds[0]} before the"
+            f" {kinds[1]}, {named(then, MAX_NAMED)} after it, in {one.crossed} of {one.pairs}; up"
+            f" to {duration(max(one.waiting_ns))} of a rank's waiting is in these"
+        )
 
 
 def _notes(found: Sequence[Meeting], sides: Sequence[_Side], ranks: int) -> tuple[str, ...]:

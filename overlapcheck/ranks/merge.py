@@ -15,24 +15,25 @@ from overlapcheck.fleet import (
     FleetCheck,
     FleetReport,
     LostReport,
-    MeetingSummary,
     RankRow,
     ReportResult,
     Settings,
 )
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import duration
-from overlapcheck.ranks.meet import met_ranks
-from overlapcheck.ranks.naming import label, world_size
+from overlapcheck.ranks.inputs import natural
+from overlapcheck.ranks.labels import label
+from overlapcheck.ranks.meet import MetRanks, met_ranks
+from overlapcheck.ranks.naming import world_size
 from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
-from overlapcheck.verdict import Check, Outcome
+from overlapcheck.ranks.share import failing_ranks
+from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
 
 MAX_LABELS = 16
 MAX_OUTLIERS = 200
 MAX_STRAGGLERS = 50
 MAX_MEETINGS = 50
 MAX_NOTES = 8
-_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 _MET_CAVEAT = "most of it waits for a late rank: then speed up or balance that rank instead"
 _NO_SETTINGS = Settings("", "", "", {})
 
@@ -44,6 +45,7 @@ def merge(
     *,
     pattern: re.Pattern[str] | None = None,
     same_host: bool = False,
+    policy: Policy | None = None,
 ) -> FleetReport:
     """The answer over all ranks.
 
@@ -53,33 +55,38 @@ def merge(
         lost: the others.
         pattern: the user's way to tell ranks from paths.
         same_host: whether the user says that all reports share one clock.
+        policy: how many ranks may fail; None for none.
     """
     labels = label(paths, results, pattern)
-    rows, owners = [], []
-    for number in sorted(results):
-        for position, row in enumerate(results[number].rows):
-            rows.append(replace(row, label=labels.labels[number][position]))
-            owners.append((number, position))
+    owned = [
+        (replace(row, label=labels.labels[number][position], report_number=number), position)
+        for number in sorted(results)
+        for position, row in enumerate(results[number].rows)
+    ]
+    owned.sort(key=lambda one: natural(one[0].label))
+    rows = [row for row, _ in owned]
+    owners = [(row.report_number, position) for row, position in owned]
     meetings = met_ranks(rows, owners, results, same_host=same_host)
     unusual = outliers(rows)
     notes = [f"ranks by {labels.how}"]
     notes += _missing(paths, len(rows))
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
+    share = failing_ranks(results, lost, policy or Policy())
     return FleetReport(
         tool_version=__version__,
-        outcome=_outcome(rows, results, lost),
+        outcome=share.outcome,
         reports=len(paths),
         settings=next((results[n].settings for n in sorted(results)), _NO_SETTINGS),
         rows=tuple(rows),
         lost=tuple(lost[n] for n in sorted(lost)),
         notes=tuple(notes[:MAX_NOTES]),
-        checks=checks,
+        checks=(*checks, share) if share.limit else checks,
         stragglers=meetings.stragglers[:MAX_STRAGGLERS],
         stragglers_total=len(meetings.stragglers),
         outliers=unusual[:MAX_OUTLIERS],
         outliers_total=len(unusual),
-        causes=tuple(_with_waiting(cause, meetings.summaries) for cause in _causes(rows)),
+        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows)),
         meetings=meetings.summaries[:MAX_MEETINGS],
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
@@ -91,19 +98,6 @@ def _missing(paths: Sequence[Path], ranks: int) -> list[str]:
     if expected is None or expected == len(paths):
         return []
     return [f"{expected} ranks by their names, but {len(paths)} reports: the others are not judged"]
-
-
-def _outcome(
-    rows: Sequence[RankRow],
-    results: Mapping[int, ReportResult],
-    lost: Mapping[int, LostReport],
-) -> Outcome:
-    """The worst rank's; a report without a result is at best inconclusive."""
-    outcomes = [row.outcome for row in rows]
-    outcomes += [check.outcome for result in results.values() for check in result.checks]
-    if lost or not rows:
-        outcomes.append(Outcome.INCONCLUSIVE)
-    return max(outcomes, key=_SEVERITY.index)
 
 
 def _checks(rows: Sequence[RankRow], of_reports: Sequence[Check]) -> tuple[FleetCheck, ...]:
@@ -120,12 +114,13 @@ def _check(name: str, found: list[tuple[str, Check]]) -> FleetCheck:
     def badness(one: tuple[str, Check]) -> tuple[int, float]:
         check = one[1]
         measured = check.measured or 0.0
-        return (_SEVERITY.index(check.outcome), -measured if check.at_least else measured)
+        return (-SEVERITY.index(check.outcome), -measured if check.at_least else measured)
 
     rank, worst = max(found, key=badness)
     measured = [check.measured for _, check in found if check.measured is not None]
     return FleetCheck(
         name=name,
+        outcome=worst.outcome,
         ranks=len(found),
         failed=sum(check.outcome is Outcome.FAIL for _, check in found),
         inconclusive=sum(check.outcome is Outcome.INCONCLUSIVE for _, check in found),
@@ -180,11 +175,12 @@ def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
     return tuple(merged)
 
 
-def _with_waiting(cause: FleetCause, meetings: Sequence[MeetingSummary]) -> FleetCause:
+def _with_waiting(cause: FleetCause, met: MetRanks) -> FleetCause:
     """Exposed collectives: which part of the worst rank's time waits, and which moves data."""
     if cause.cause != Reason.EXPOSED_COLLECTIVE.cause:
         return cause
-    for meeting in meetings:
+    cause = replace(cause, evidence=(*met.crossed, *cause.evidence))
+    for meeting in met.summaries:
         for wait in meeting.waits:
             if wait.rank == cause.worst_rank:
                 fact = (

@@ -1,30 +1,27 @@
-"""Which rank a report is of: from its name, its program's environment, or its place in the list."""
+"""Which rank a report is of: from its path."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.fleet import ReportResult
 
 # The first that tells all reports apart counts.
 _PATTERNS = (
-    re.compile(r"(?<![a-z])(?<!local_)(?<!local-)rank[-_. ]?(?P<rank>\d+)", re.IGNORECASE),
-    re.compile(r"(?<!\d)(?P<rank>\d+)[-_]of[-_](?P<of>\d+)(?!\d)", re.IGNORECASE),
+    re.compile(r"(?<![a-z])(?<!local_)(?<!local-)rank[-_. =]?(?P<rank>\d+)", re.IGNORECASE),
+    re.compile(r"(?<!\d)(?P<rank>\d+)[-_]?of[-_]?(?P<of>\d+)(?!\d)", re.IGNORECASE),
     re.compile(r"(?<![a-z0-9])r[-_]?(?P<rank>\d+)(?![a-z0-9])", re.IGNORECASE),
 )
-_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
-
-
-@dataclass(frozen=True)
-class Labels:
-    """A label per (report, row), and how it was found."""
-
-    labels: tuple[tuple[str, ...], ...]
-    how: str
+_PARTS = (1, 2, 3)
+"""Parts of the path, from its end, that may name the rank: reports often lie in a rank's folder."""
+_NUMBER = re.compile(r"\d+")
+_ALONE = re.compile(r"(?<![a-z0-9])(\d+)(?![a-z0-9])", re.IGNORECASE)
+# A rank of its own machine, and process ids, are no ranks of the job.
+_NO_RANK = re.compile(r"local|pid", re.IGNORECASE)
+MAX_RANK = 100_000
+"""A larger number is a date, a job or a process."""
 
 
 def rank_pattern(text: str) -> re.Pattern[str]:
@@ -48,28 +45,12 @@ def rank_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-def ranks_in_names(
-    paths: Sequence[Path], pattern: re.Pattern[str] | None = None
-) -> tuple[str, ...] | None:
-    """The rank of each report by its name, or None where names do not tell all apart.
+def ranks_by_pattern(paths: Sequence[Path], pattern: re.Pattern[str]) -> tuple[str, ...]:
+    """The rank of each report by the user's pattern.
 
     Raises:
-        PolicyInvalid: the user's pattern does not fit every name, or not each its own.
+        PolicyInvalid: it does not fit every path, or not each its own.
     """
-    if pattern is not None:
-        return _by_user(paths, pattern)
-    for known in _PATTERNS:
-        for parts in (1, 2):
-            texts = ["/".join(path.parts[-parts:]) for path in paths]
-            matches = [list(known.finditer(text)) for text in texts]
-            # The last match: a folder or program may be named alike.
-            ranks = [str(int(found[-1]["rank"])) if found else "" for found in matches]
-            if all(ranks) and len(set(ranks)) == len(ranks):
-                return tuple(ranks)
-    return None
-
-
-def _by_user(paths: Sequence[Path], pattern: re.Pattern[str]) -> tuple[str, ...]:
     ranks: dict[str, Path] = {}
     for path in paths:
         found = pattern.search(str(path))
@@ -90,49 +71,46 @@ def _by_user(paths: Sequence[Path], pattern: re.Pattern[str]) -> tuple[str, ...]
     return tuple(ranks)
 
 
+def ranks_in_names(paths: Sequence[Path]) -> tuple[str, ...] | None:
+    """The rank that each name says, or None where names do not tell all apart."""
+    for known in _PATTERNS:
+        for parts in _PARTS:
+            matches = [list(known.finditer(text)) for text in _texts(paths, parts)]
+            # The last match: a folder or program may be named alike.
+            ranks = [str(int(found[-1]["rank"])) if found else "" for found in matches]
+            if all(ranks) and len(set(ranks)) == len(ranks):
+                return tuple(ranks)
+    return None
+
+
+def numbers_in_names(paths: Sequence[Path]) -> tuple[str, ...] | None:
+    """The number that alone tells the names apart (report.3.sqlite), or None: a guess."""
+    for parts in _PARTS:
+        texts = _texts(paths, parts)
+        if any(map(_NO_RANK.search, texts)):
+            continue
+        if len({_NUMBER.sub("#", text) for text in texts}) == 1:
+            columns = list(zip(*map(_NUMBER.findall, texts), strict=True))
+        else:
+            # Names of hosts differ: then a number that stands alone, at the end.
+            last = [_ALONE.findall(Path(text).stem)[-1:] for text in texts]
+            columns = [tuple(found[0] for found in last)] if all(last) else []
+        ranks = [tuple(map(int, column)) for column in columns]
+        telling = [r for r in ranks if len(set(r)) == len(r) and max(r) < MAX_RANK]
+        if len(telling) > 1:
+            # Of several numbers the one that counts up from 0.
+            telling = [r for r in telling if sorted(r) == list(range(len(r)))]
+        if len(telling) == 1:
+            return tuple(map(str, telling[0]))
+    return None
+
+
+def _texts(paths: Sequence[Path], parts: int) -> list[str]:
+    return ["/".join(path.parts[-parts:]) for path in paths]
+
+
 def world_size(paths: Sequence[Path]) -> int | None:
     """How many reports there should be, where all names say so: 3-of-8."""
     found = [_PATTERNS[1].search(path.name) for path in paths]
     sizes = {int(match["of"]) for match in found if match}
     return sizes.pop() if len(sizes) == 1 and all(found) else None
-
-
-def label(
-    paths: Sequence[Path],
-    results: Mapping[int, ReportResult],
-    pattern: re.Pattern[str] | None = None,
-) -> Labels:
-    """Labels of all rows of all reports.
-
-    Args:
-        paths: all reports, lost ones included, so that a lost report renames nobody.
-        results: by position among the paths.
-        pattern: the user's pattern.
-    """
-    if len(paths) == 1:
-        # One report of several processes: they are the ranks.
-        rows = results[0].rows if 0 in results else ()
-        return Labels((tuple(str(n) for n in range(len(rows))),), "the devices of one report")
-    ranks = ranks_in_names(paths, pattern)
-    how = "--rank-pattern" if pattern else "report names"
-    if ranks is None:
-        ranks, how = _in_environments(len(paths), results), "environment"
-    if ranks is None:
-        ranks, how = tuple(str(n) for n in range(len(paths))), "order of the reports"
-    labels = []
-    for number, rank in enumerate(ranks):
-        rows = results[number].rows if number in results else ()
-        names = tuple(f"{rank}.{row.device}" for row in rows) if len(rows) > 1 else (rank,)
-        if len(set(names)) < len(rows):
-            names = tuple(f"{rank}.{n}" for n in range(len(rows)))
-        labels.append(names)
-    return Labels(tuple(labels), how)
-
-
-def _in_environments(count: int, results: Mapping[int, ReportResult]) -> tuple[str, ...] | None:
-    for variable in _VARIABLES:
-        found = {n: r.settings.environment.get(variable, "") for n, r in results.items()}
-        ranks = tuple(found.get(n, "") for n in range(count))
-        if all(ranks) and len(set(ranks)) == count:
-            return ranks
-    return None

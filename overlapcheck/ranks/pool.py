@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import TypeVar
 
-from overlapcheck.fleet import Task
-from overlapcheck.ranks.work import Analyze, Done, judge_report, killed
+from overlapcheck.fleet import LostReport, Task
+from overlapcheck.ranks.work import killed
+
+Made = TypeVar("Made")
 
 _WAITING_PER_WORKER = 2
 """Tasks handed out beyond those that run: enough that no worker waits for its next."""
+
+
+@dataclass(frozen=True)
+class ThisProcess:
+    """See `Engine`: one report after the other, for programs that cannot start processes."""
+
+    def run(
+        self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
+    ) -> Iterator[tuple[Task, Made | LostReport]]:
+        """See `Engine.run`."""
+        for task in tasks:
+            yield task, work(task)
 
 
 @dataclass(frozen=True)
@@ -22,27 +37,29 @@ class LocalPool:
 
     jobs: int
 
-    def run(self, analyze: Analyze, tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
+    def run(
+        self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
+    ) -> Iterator[tuple[Task, Made | LostReport]]:
         """See `Engine.run`."""
         left = deque(tasks)
         while left:
-            suspects = yield from self._until_broken(analyze, left)
+            suspects = yield from self._until_broken(work, left)
             # One of these killed its worker. Alone, each can only lose itself.
             for task in suspects:
-                yield task, _alone(analyze, task)
+                yield task, _alone(work, task)
 
     def _until_broken(
-        self, analyze: Analyze, left: deque[Task]
-    ) -> Generator[tuple[Task, Done], None, list[Task]]:
+        self, work: Callable[[Task], Made | LostReport], left: deque[Task]
+    ) -> Generator[tuple[Task, Made | LostReport], None, list[Task]]:
         """Run tasks until none is left or a worker dies; return those that died with it."""
-        running: dict[Future[Done], Task] = {}
+        running: dict[Future[Made | LostReport], Task] = {}
         pool = _pool(min(self.jobs, len(left)))
         try:
             while left or running:
                 while left and len(running) < self.jobs * _WAITING_PER_WORKER:
                     task = left.popleft()
                     try:
-                        running[pool.submit(judge_report, analyze, task)] = task
+                        running[pool.submit(work, task)] = task
                     except BrokenProcessPool:
                         left.appendleft(task)
                         break
@@ -66,10 +83,10 @@ class LocalPool:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _alone(analyze: Analyze, task: Task) -> Done:
+def _alone(work: Callable[[Task], Made | LostReport], task: Task) -> Made | LostReport:
     with _pool(1) as pool:
         try:
-            return pool.submit(judge_report, analyze, task).result()
+            return pool.submit(work, task).result()
         except BrokenProcessPool:
             return killed(task)
 

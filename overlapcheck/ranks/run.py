@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError, PolicyInvalid
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
-from overlapcheck.ranks.naming import ranks_in_names
+from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.store import Store
-from overlapcheck.ranks.work import Analyze, Done
+from overlapcheck.ranks.work import Analyze, judge_report
+from overlapcheck.verdict import Policy
+
+Made = TypeVar("Made")
 
 Arrived = Callable[[int, int, str], None]
 """Told of each result: how many there are, of how many, and the report's name."""
 
 
 class Engine(Protocol):
-    """Where reports are judged."""
+    """Where reports are read."""
 
-    def run(self, analyze: Analyze, tasks: Iterable[Task], /) -> Iterator[tuple[Task, Done]]:
-        """Judge each report once, and yield results as they arrive, in any order."""
+    def run(
+        self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task], /
+    ) -> Iterator[tuple[Task, Made | LostReport]]:
+        """Do the work for each report once, and yield what it made as it arrives, in any order."""
         ...
 
 
@@ -34,6 +40,7 @@ def judge_fleet(
     store: Store | None = None,
     pattern: re.Pattern[str] | None = None,
     same_host: bool = False,
+    policy: Policy | None = None,
     arrived: Arrived = lambda *_: None,
 ) -> FleetReport:
     """Judge many reports.
@@ -45,13 +52,14 @@ def judge_fleet(
         store: earlier results to reuse, and where to keep new ones.
         pattern: the user's way to tell ranks from paths.
         same_host: whether all reports share one clock.
+        policy: how many ranks may fail; None for none.
         arrived: told of each result.
 
     Raises:
         OverlapcheckError: not one report could be judged.
     """
     if pattern is not None:
-        ranks_in_names(paths, pattern)
+        ranks_by_pattern(paths, pattern)
     results: dict[int, ReportResult] = {}
     lost: dict[int, LostReport] = {}
     tasks = []
@@ -62,7 +70,7 @@ def judge_fleet(
         else:
             results[number] = known
             arrived(len(results), len(paths), path.name)
-    for task, done in engine.run(analyze, tasks):
+    for task, done in engine.run(partial(judge_report, analyze), tasks):
         if isinstance(done, LostReport):
             lost[task.number] = done
         else:
@@ -72,7 +80,7 @@ def judge_fleet(
         arrived(len(results) + len(lost), len(paths), task.path.name)
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
-    return merge(paths, results, lost, pattern=pattern, same_host=same_host)
+    return merge(paths, results, lost, pattern=pattern, same_host=same_host, policy=policy)
 
 
 def _all_lost(lost: Sequence[LostReport]) -> OverlapcheckError:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overlapcheck._version import __version__
@@ -21,7 +21,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 1
+FORMAT = 2
 _BLOCK = 1 << 20
 
 
@@ -48,7 +48,9 @@ class Store:
                 f"{folder}: cannot keep partial results ({error.strerror})",
                 "give -o a place that is writable, or leave --resume out",
             ) from error
-        return cls(folder, _stable([to_plain(policy), to_plain(selection)]))
+        # How many ranks may fail changes no rank's result.
+        alone = replace(policy, max_failing_ranks=0.0)
+        return cls(folder, _stable([to_plain(alone), to_plain(selection)]))
 
     def find(self, report: Path) -> ReportResult | None:
         """The result of exactly this content, or None."""
@@ -90,7 +92,10 @@ class Store:
 
 
 def _identity(report: Path) -> list[object]:
-    """Size, time of change, and a digest of the first and last blocks."""
+    """Size, time of change, and a digest of the first and last blocks; of all files in a folder."""
+    if report.is_dir():
+        files = sorted(file for file in report.iterdir() if file.is_file())
+        return [[file.name, *_identity(file)] for file in files]
     status = report.stat()
     digest = hashlib.blake2b(digest_size=16)
     with report.open("rb") as content:

@@ -50,6 +50,8 @@ def summarize(report: Report) -> ReportResult:
         checks=tuple(check for check in report.verdict.checks if check.device not in known),
         rows=tuple(_row(report, device, tables) for device, tables in pairs),
         encounters=tuple(_encounters(tables) for _, tables in pairs),
+        variables=measured.ranks.variables,
+        said_ranks=tuple(measured.ranks.names.get(device.pid, "") for device in report.devices),
     )
 
 
@@ -141,6 +143,7 @@ def _of_stream(
         kept = kept.rows(kept.end_ns <= int(pieces.end_ns[MAX_PIECES - 1]))
         pieces = exposed & Intervals.of(kept.start_ns, kept.end_ns)
     return Encounters(
+        stream_id=int(kept.stream_id[0]),
         attendance=attendance(kept),
         before=_before(kept, device),
         exposed_start_ns=pieces.start_ns,

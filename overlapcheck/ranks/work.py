@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.fleet import LostReport, ReportResult, Task
@@ -13,18 +14,34 @@ from overlapcheck.report import Report
 
 Analyze = Callable[[Path], Report]
 """Reads and judges one report; picklable, with the policy and selection in it."""
-Done = ReportResult | LostReport
+Draw = Callable[[Path], str]
+"""Makes the page of one report; picklable."""
+Made = TypeVar("Made")
 
 
-def judge_report(analyze: Analyze, task: Task) -> Done:
+def judge_report(analyze: Analyze, task: Task) -> ReportResult | LostReport:
     """The result of one report; a failure stays its own.
 
     Args:
         analyze: how to judge it.
         task: which report.
     """
+    return _alone(task, lambda path: summarize(analyze(path)))
+
+
+def draw_report(draw: Draw, task: Task) -> str | LostReport:
+    """The page of one report; a failure stays its own.
+
+    Args:
+        draw: how to draw it.
+        task: which report.
+    """
+    return _alone(task, draw)
+
+
+def _alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
     try:
-        return summarize(analyze(task.path))
+        return make(task.path)
     except OverlapcheckError as error:
         # The report is named already, and folders hold the names of users and hosts.
         why = error.message.removeprefix(f"{task.path}: ")

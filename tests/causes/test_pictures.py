@@ -84,6 +84,8 @@ def test_the_picture_is_explained(case: str) -> None:
         assert material[0].confidence == expect["confidence"]
     for words in expect.get("says", ()):
         assert words in _text(material[0]), _text(material[0])
+    for words in expect.get("silent", ()):
+        assert words not in _text(material[0]), _text(material[0])
     for device in measured.devices:
         ledger = device.ledger
         assert int((ledger.end_ns - ledger.start_ns).sum()) == device.idle_ns
@@ -100,7 +102,7 @@ def test_every_look_alike_is_drawn() -> None:
 
 
 def test_every_expectation_is_understood() -> None:
-    known = {"first", "us", "saves", "confidence", "says", "problem"}
+    known = {"first", "us", "saves", "confidence", "says", "silent", "problem"}
 
     for case, (_, drawing) in CASES.items():
         assert case.split("/")[1].startswith(("fires_", "quiet_")), case

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from overlapcheck.cli import main
+from overlapcheck.cli.output import suited
+from overlapcheck.ranks.pool import ThisProcess
+from overlapcheck.ranks.run import judge_fleet
+from overlapcheck.renderers.fleet import fleet_renderer
 from tests.ranks import fleets
 
 Analyze = Callable[..., tuple[int, str, str]]
@@ -96,6 +101,42 @@ def test_the_limits_hold_for_every_rank(analyze: Analyze, job: Path) -> None:
 
     assert code == 0
     assert out.startswith("PASS  all 4 ranks passed")
+
+
+def test_a_share_of_the_ranks_may_fail(analyze: Analyze, job: Path) -> None:
+    policy = job / "overlapcheck.toml"
+    policy.write_text("max-failing-ranks = 100\n")
+
+    code, out, _ = analyze(job, "--config", policy)
+    strict, _, _ = analyze(job, "--config", policy, "--max-failing-ranks", 50)
+
+    assert (code, strict) == (0, 1)
+    assert out.startswith("PASS  4 of 4 ranks failed, 100.0 % may")
+
+
+def test_a_page_of_html_brings_timelines(analyze: Analyze, job: Path, tmp_path: Path) -> None:
+    analyze(job, "-o", tmp_path / "f.html", "-o", tmp_path / "none.html", "--rank-pages", 2)
+
+    assert sorted(path.name for path in (tmp_path / "f-ranks").iterdir()) == [
+        "rank-0.html",
+        "rank-2.html",
+    ]
+    assert 'href="f-ranks/rank-2.html"' in (tmp_path / "f.html").read_text()
+    assert "<canvas" in (tmp_path / "none-ranks" / "rank-2.html").read_text()
+
+
+def test_colours_are_for_terminals(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = judge_fleet(sorted(job.iterdir()), fleets.judge, ThisProcess())
+    plain = suited(fleet_renderer("terminal"), to_terminal=True).render(answer)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = suited(fleet_renderer("terminal"), to_terminal=True).render(answer)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert "\x1b[" not in plain
+    assert coloured.startswith("\x1b[1;31mFAIL")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert suited(fleet_renderer("terminal"), to_terminal=True).render(answer) == plain
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ t1   nvtx step               |000000000000|
 """
 
 
-def write_rank(drawing: str, path: Path, utc_ns: int) -> Path:
+def write_rank(drawing: str, path: Path, utc_ns: int, **options: object) -> Path:
     """One rank's export."""
-    export = picture(drawing, column_us=COLUMN_US, repeat=STEPS).export(path)
+    export = picture(drawing, column_us=COLUMN_US, repeat=STEPS, **options).export(path)
     return edit(
         export,
         f"INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES ({utc_ns}, '', '')",

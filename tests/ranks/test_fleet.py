@@ -11,12 +11,11 @@ from overlapcheck import pipeline
 from overlapcheck.errors import InputUnreadable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.dask_cluster import DaskCluster
-from overlapcheck.ranks.pool import LocalPool
+from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.run import Engine, judge_fleet
 from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import Analyze
-from overlapcheck.renderers._fleet import fleet_renderer
-from overlapcheck.renderers._fleet_json import fleet_json
+from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.report import Report
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Outcome, Policy
@@ -44,6 +43,10 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def answer(job: list[Path]) -> FleetReport:
     return judge_fleet(job, fleets.judge, LocalPool(2))
+
+
+def _json(answer: FleetReport) -> str:
+    return fleet_renderer("json").render(answer)
 
 
 def small(folder: Path) -> list[Path]:
@@ -75,7 +78,7 @@ def test_ranks_meet_host_by_host(answer: FleetReport) -> None:
 
 
 def test_the_text_names_them_and_fits_the_page(answer: FleetReport) -> None:
-    text = fleet_renderer("terminal")(answer)
+    text = fleet_renderer("terminal").render(answer)
 
     assert text.splitlines()[0].startswith("FAIL  20 of 20 ranks failed; waiting for rank 5; page")
     assert max(map(len, text.splitlines())) <= 80
@@ -83,14 +86,14 @@ def test_the_text_names_them_and_fits_the_page(answer: FleetReport) -> None:
 
 
 def test_html_has_a_row_per_rank(answer: FleetReport) -> None:
-    html = fleet_renderer("html")(answer)
+    html = fleet_renderer("html").render(answer)
 
-    assert html.count("<tr id='rank-") == RANKS
+    assert html.count('<tr id="rank-') == RANKS
     assert "<script" not in html
 
 
 def test_json_is_one_line_per_rank_and_small(answer: FleetReport) -> None:
-    text = fleet_json(answer)
+    text = _json(answer)
     rows = [
         line for line in text.splitlines() if line.startswith('    {"rank": "') and "pid" in line
     ]
@@ -103,7 +106,46 @@ def test_json_is_one_line_per_rank_and_small(answer: FleetReport) -> None:
 def test_the_number_of_workers_changes_nothing(job: list[Path], answer: FleetReport) -> None:
     again = judge_fleet(job, fleets.judge, LocalPool(1))
 
-    assert fleet_json(again) == fleet_json(answer)
+    assert _json(again) == _json(answer)
+
+
+CROSSED = (
+    ("|.....aaaaaaaaaaaa...|", "|.......bbbb.........|", "|kab..e..............|"),
+    ("|...........aaaaaa...|", "|......bbbbb.........|", "|kba..e..............|"),
+)
+
+
+@pytest.mark.parametrize(("second", "crossed"), [(CROSSED[1], True), (CROSSED[0], False)])
+def test_communicators_in_different_order_on_ranks_are_named(
+    second: tuple[str, str, str], crossed: bool, tmp_path: Path
+) -> None:
+    paths = []
+    for rank, (reduce, gather, launches) in enumerate((CROSSED[0], second)):
+        drawing = f"""
+        s7   kernel k                |..kkk.............ee|
+        s20  kernel {fleets.ALL_REDUCE} {reduce}
+        s24  kernel ncclDevKernel_AllGather_RING_LL {gather}
+        t1   cudaLaunchKernel        {launches}
+        t1   cudaEventRecord         |...r................|
+        t1   cudaStreamWaitEvent     |....w...............|
+        t1   nvtx step               |00000000000000000000|
+        """
+        waits = {
+            "records": [{"call": "r", "stream": 20}],
+            "waits": [{"call": "w", "stream": 7, "record": "r"}],
+        }
+        paths.append(fleets.write_rank(drawing, tmp_path / f"rank_{rank}.sqlite", 9, **waits))
+
+    answer = judge_fleet(paths, fleets.judge, ThisProcess())
+
+    (cause,) = [one for one in answer.causes if one.cause == "exposed-collective"]
+    said = [fact for fact in cause.evidence if fact.startswith("the order differs")]
+    assert bool(said) is crossed
+    for fact in said:
+        first, then = ("20", "24") if "rank 0 began the all-reduce" in fact else ("24", "20")
+        assert f"of stream {first} before" in fact
+        assert f"of stream {then}, rank" in fact
+        assert "in 5 of 5" in fact
 
 
 @pytest.mark.parametrize(
@@ -185,7 +227,7 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
 
     again = run(store)
     assert judged(tmp_path) == []
-    assert fleet_json(again) == fleet_json(changed)
+    assert _json(again) == _json(changed)
 
     run(Store.beside(tmp_path, Policy(min_overlap=0.5), Selection()))
     assert len(judged(tmp_path)) == 6
@@ -200,7 +242,7 @@ def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
 
     after = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
 
-    assert fleet_json(after) == fleet_json(before)
+    assert _json(after) == _json(before)
 
 
 # ---- Dask
@@ -217,7 +259,7 @@ def test_a_dask_cluster_gives_the_same_json(job: list[Path], answer: FleetReport
         engine: Engine = DaskCluster(address=cluster.scheduler_address)
         again = judge_fleet(job, fleets.judge, engine)
 
-    assert fleet_json(again) == fleet_json(answer)
+    assert _json(again) == _json(answer)
 
 
 @needs_dask

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.ranks.naming import rank_pattern, ranks_in_names, world_size
+from overlapcheck.ranks.naming import (
+    numbers_in_names,
+    rank_pattern,
+    ranks_by_pattern,
+    ranks_in_names,
+    world_size,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +54,7 @@ def test_names_that_do_not_tell_all_apart_tell_nothing(names: tuple[str, str]) -
 def test_a_pattern_of_the_user_counts_alone() -> None:
     paths = [Path("w7/rank_0.sqlite"), Path("w8/rank_0.sqlite")]
 
-    assert ranks_in_names(paths, rank_pattern(r"w(?P<rank>\d+)")) == ("7", "8")
+    assert ranks_by_pattern(paths, rank_pattern(r"w(?P<rank>\d+)")) == ("7", "8")
 
 
 @pytest.mark.parametrize(
@@ -62,9 +68,34 @@ def test_a_pattern_of_the_user_counts_alone() -> None:
 )
 def test_a_pattern_that_cannot_work_is_refused(pattern: str, said: str) -> None:
     with pytest.raises(PolicyInvalid, match=said):
-        ranks_in_names([Path("w7/rank_0.sqlite"), Path("w8/rank_0.sqlite")], rank_pattern(pattern))
+        ranks_by_pattern(
+            [Path("w7/rank_0.sqlite"), Path("w8/rank_0.sqlite")], rank_pattern(pattern)
+        )
 
 
 def test_names_may_say_how_many_there_are() -> None:
     assert world_size([Path("t-0-of-8.sqlite"), Path("t-1-of-8.sqlite")]) == 8
     assert world_size([Path("t-0-of-8.sqlite"), Path("rank_1.sqlite")]) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (("report.3.sqlite", "report.7.sqlite"), ("3", "7")),
+        (("report1.nsys-rep", "report2.nsys-rep"), ("1", "2")),
+        (("0/report.sqlite", "1/report.sqlite"), ("0", "1")),
+        (("host-a_0.sqlite", "host-b_1.sqlite"), ("0", "1")),
+        (("node4-300-0.sqlite", "node5-301-1.sqlite"), ("0", "1")),
+        (("job9-worker03.sqlite", "job9-worker11.sqlite"), ("3", "11")),
+        (("a.sqlite", "b.sqlite"), None),
+        (("a100.sqlite", "h200.sqlite"), None),
+        (("pid211.sqlite", "pid212.sqlite"), None),
+        (("run_20261129.sqlite", "run_20261130.sqlite"), None),
+        (("node0_local_rank_1.sqlite", "node1_local_rank_1.sqlite"), None),
+        (("n0-g0.sqlite", "n0-g1.sqlite", "n1-g0.sqlite", "n1-g1.sqlite"), None),
+    ],
+)
+def test_a_number_that_alone_differs_is_a_guess(
+    names: tuple[str, ...], numbers: tuple[str, ...] | None
+) -> None:
+    assert numbers_in_names([Path("/data/x9") / name for name in names]) == numbers

@@ -13,6 +13,7 @@ from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.schemas._select import column, integers, text, texts
 from overlapcheck.ingest.schemas.device_work import GRAPH, count_untimed
+from overlapcheck.ingest.schemas.ranks import read_rank_hints
 
 if TYPE_CHECKING:
     from overlapcheck.ingest.database import Database
@@ -36,8 +37,13 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
 
-def read_capture_info(db: Database) -> CaptureInfo:
-    """Everything about the recording that a report may show."""
+def read_capture_info(db: Database, timed_rows: int) -> CaptureInfo:
+    """Everything about the recording that a report may show.
+
+    Args:
+        db: the export.
+        timed_rows: GPU rows that were read.
+    """
     export = _export_metadata(db)
     capture = _capture_metadata(db)
     return CaptureInfo(
@@ -50,7 +56,8 @@ def read_capture_info(db: Database) -> CaptureInfo:
         environment=_environment(db),
         diagnostics=_diagnostics(db),
         utc_start_ns=_utc_start(db),
-        dropped_untimed=count_untimed(db),
+        dropped_untimed=count_untimed(db, timed_rows),
+        ranks=read_rank_hints(db),
     )
 
 
