@@ -1,15 +1,16 @@
-"""A read-only SQLite export: what tables and columns it has, and queries that return Arrow.
+"""A read-only export: what tables and columns it has, and queries that return Arrow.
 
-The large tables of whole numbers are decoded from the file's pages (`pages`); SQLite reads the
-rest. Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it fetches columns
-without making Python objects per row. Its low level, because its DB-API imports pandas.
-`immutable=1` keeps SQLite from writing a journal beside the file.
+Of a SQLite export, the large tables of whole numbers are decoded from the file's pages (`pages`);
+SQLite reads the rest. Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it
+fetches columns without making Python objects per row. Its low level, because its DB-API imports
+pandas. `immutable=1` keeps SQLite from writing a journal beside the file.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -28,16 +29,17 @@ if TYPE_CHECKING:
 
     from overlapcheck.columns import Ints
 
+EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
+"""Every export has one of them at least."""
 _HEADER_BYTES = 100
-_EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
 _RE_EXPORT = "export it again: nsys export --type=sqlite --force-overwrite=true REPORT.nsys-rep"
 
 
-class Database:
+class Database(ABC):
     """An open export.
 
     Attributes:
-        path: the file.
+        path: the file or folder.
         columns: column names of each table, tables without rows included.
     """
 
@@ -50,7 +52,7 @@ class Database:
         self._one_at_a_time = Lock()
 
     def resolve(self, table: str) -> str | None:
-        """The table's name in this file (exporters may append _V2, _V3 ...), or None."""
+        """The table's name in this export (exporters may append _V2, _V3 ...), or None."""
         if table in self.columns:
             return table
         pattern = re.compile(rf"{re.escape(table)}_V\d+")
@@ -61,14 +63,22 @@ class Database:
         name = self.resolve(table)
         return name is not None and self.columns[name].issuperset(columns)
 
+    @abstractmethod
     def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
         """Columns of a table as int64, or None where only `query` can read them.
 
         Args:
-            table: its name in this file.
+            table: its name in this export.
             columns: what NULL becomes, by column.
         """
-        return integer_columns(self.path, table, columns)
+
+    @abstractmethod
+    def count(self, table: str) -> int:
+        """Rows of a table, by its name in this export."""
+
+    @abstractmethod
+    def damaged(self, why: str) -> ReportDamaged:
+        """The error of an export that cannot be read as one."""
 
     def query(self, sql: str) -> pa.Table:
         """All rows of a SELECT as an Arrow table.
@@ -77,23 +87,45 @@ class Database:
         type from its first rows, so wrap nullable columns in ifnull().
 
         Raises:
-            ReportDamaged: the file is truncated or corrupt.
+            ReportDamaged: the export is truncated or corrupt.
         """
         import pyarrow
         from adbc_driver_manager import AdbcStatement, Error
 
         try:
-            with self._one_at_a_time, AdbcStatement(self._connection) as statement:
-                statement.set_sql_query(sql)
-                stream, _ = statement.execute_query()
-                return pyarrow.RecordBatchReader.from_stream(stream).read_all()
+            with self._one_at_a_time:
+                self._provide(sql)
+                with AdbcStatement(self._connection) as statement:
+                    statement.set_sql_query(sql)
+                    stream, _ = statement.execute_query()
+                    return pyarrow.RecordBatchReader.from_stream(stream).read_all()
         except (Error, OSError, pyarrow.ArrowException) as error:
-            raise damaged(self.path, str(error).rsplit("\n", 1)[0]) from error
+            raise self.damaged(str(error).rsplit("\n", 1)[0]) from error
+
+    def _provide(self, sql: str) -> None:  # noqa: B027 (most have it in place)
+        """Put in place what a query names."""
+
+
+class SqliteExport(Database):
+    """An export in one SQLite file."""
+
+    def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+        """See `Database`."""
+        return integer_columns(self.path, table, columns)
+
+    def count(self, table: str) -> int:
+        """See `Database`."""
+        rows = self.query(f"SELECT count(*) AS n FROM {_quoted(table)}")
+        return int(rows.column("n")[0].as_py())
+
+    def damaged(self, why: str) -> ReportDamaged:
+        """See `Database`."""
+        return _damaged(self.path, why)
 
 
 @contextmanager
 def open_database(path: Path) -> Iterator[Database]:
-    """Open an export for reading; the file and its folder are never written to.
+    """Open a SQLite export for reading; the file and its folder are never written to.
 
     Raises:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
@@ -103,7 +135,7 @@ def open_database(path: Path) -> Iterator[Database]:
 
     _check_complete(path)
     columns = _probe(path)
-    if not any(table in columns for table in _EXPORT_TABLES):
+    if not any(table in columns for table in EXPORT_TABLES):
         found = ", ".join(sorted(columns)[:3]) or "no tables"
         raise NotAReport(
             f"{path}: a SQLite file, but no Nsight Systems export ({found})",
@@ -113,15 +145,14 @@ def open_database(path: Path) -> Iterator[Database]:
         adbc_driver_sqlite.connect(_uri(path)) as database,
         AdbcConnection(database) as connection,
     ):
-        yield Database(path, connection, columns)
+        yield SqliteExport(path, connection, columns)
 
 
 def _uri(path: Path) -> str:
     return f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
 
 
-def damaged(path: Path, why: str) -> ReportDamaged:
-    """The error of an export that cannot be read as one."""
+def _damaged(path: Path, why: str) -> ReportDamaged:
     return ReportDamaged(f"{path}: damaged SQLite export ({why})", _RE_EXPORT)
 
 
@@ -139,7 +170,7 @@ def _check_complete(path: Path) -> None:
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     pages = int.from_bytes(header[28:32], "big")
     if len(header) < _HEADER_BYTES or size < pages * page_bytes:
-        raise damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
+        raise _damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
 
 
 def _probe(path: Path) -> dict[str, frozenset[str]]:
@@ -155,7 +186,7 @@ def _probe(path: Path) -> dict[str, frozenset[str]]:
                 for (name,) in names
             }
     except sqlite3.Error as error:
-        raise damaged(path, str(error)) from error
+        raise _damaged(path, str(error)) from error
 
 
 def _quoted(name: str) -> str:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
+from overlapcheck.ingest.columnar import ARROW, PARQUET, is_table_folder
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 REPORT_MAGIC = b"NVIDIA Tegra Profiler Report "
@@ -16,7 +17,7 @@ REPORT_END = b"[END]"
 HEAD_BYTES = 512
 MOST_LISTED = 3
 
-_RECORD_HINT = "give a .nsys-rep or .qdrep report, or its .sqlite export"
+_RECORD_HINT = "give a .nsys-rep or .qdrep report, or its SQLite, parquetdir or arrowdir export"
 _EXPORT_HINT = "export the report as SQLite instead: nsys export --type=sqlite REPORT.nsys-rep"
 # First bytes of files that people have beside their reports.
 _OTHER_KINDS = (
@@ -38,19 +39,23 @@ class InputKind(StrEnum):
     """A SQLite database; whether nsys wrote it is for the reader to see."""
     REPORT = "report"
     """A whole .nsys-rep or .qdrep report, to be exported first."""
+    TABLES = "tables"
+    """A folder of Parquet or Arrow files, one per table."""
     STREAM = "stream"
     """A .qdstrm recording, to be imported by the QdstrmImporter of the nsys that made it."""
 
 
 def identify(path: Path) -> InputKind:
-    """Tell what a file is.
+    """Tell what a file or folder is.
 
     Raises:
-        InputUnreadable: missing, no regular file, or not permitted.
+        InputUnreadable: missing, neither a file nor an export, or not permitted.
         NotAReport: something else; the message says what.
         ReportDamaged: a report without its end.
     """
     try:
+        if is_table_folder(path):
+            return InputKind.TABLES
         if path.is_dir():
             raise _directory(path)
         if not path.is_file():
@@ -85,6 +90,8 @@ def _kind(path: Path, head: bytes, tail: bytes) -> InputKind:
 def _other(path: Path, head: bytes) -> NotAReport:
     if not head:
         return NotAReport(f"{path}: the file is empty", _RECORD_HINT)
+    if path.suffix in (PARQUET, ARROW) and is_table_folder(path.parent):
+        return NotAReport(f"{path}: one table of an export", f"name its folder: {path.parent}")
     for magic, name, hint in _OTHER_KINDS:
         if head.startswith(magic):
             return NotAReport(f"{path}: not an Nsight Systems report but {name}", hint)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, constant, distinct
-from overlapcheck.ingest.database import Database, damaged, open_database
+from overlapcheck.ingest.columnar import open_folder
+from overlapcheck.ingest.database import Database, open_database
 from overlapcheck.ingest.schemas import backtraces, device_work, host_calls, metadata, nvtx, target
 from overlapcheck.ingest.schemas._select import (
     ANY_PROCESS,
@@ -29,19 +30,21 @@ Table = TypeVar("Table", Kernels, Copies, Memsets)
 
 
 def read_trace(path: Path) -> Trace:
-    """Read an nsys SQLite export of any schema since 2020.
+    """Read an nsys export of any schema since 2020.
 
     Args:
-        path: the export; it is opened read-only and never changed.
+        path: a SQLite file, or a folder of Parquet or Arrow tables; it is opened read-only and
+            never changed.
 
     Raises:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
     """
-    try:
-        with open_database(path) as db:
+    with open_folder(path) if path.is_dir() else open_database(path) as db:
+        try:
             return _read(db)
-    except NotWholeNumbers as error:
-        raise damaged(path, f"column {error} holds something other than whole numbers") from error
+        except NotWholeNumbers as error:
+            why = f"column {error} holds something other than whole numbers"
+            raise db.damaged(why) from error
 
 
 def _read(db: Database) -> Trace:
@@ -68,9 +71,11 @@ def _read(db: Database) -> Trace:
     if not isinstance(api_calls, Missing):
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
+    work = (kernels, copies, memsets)
+    timed_rows = sum(len(table) for table in work if not isinstance(table, Missing))
     marks, stacks = backtraces.read_python_backtraces(db)
     return Trace(
-        info=metadata.read_capture_info(db),
+        info=metadata.read_capture_info(db, timed_rows),
         strings=Strings(names),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),

@@ -13,6 +13,7 @@ SUFFIX = ".sync.jsonl"
 
 def read_sync_log(report: Path) -> tuple[SyncWarning, ...]:
     """Warnings in order of time; none where there is no log or a line of it is not whole."""
+    report = report.absolute()  # "." has no name
     log = report.with_name(report.name + SUFFIX)
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -20,7 +20,6 @@ from overlapcheck.ingest.schemas._select import (
     fetch,
     joined,
     kept,
-    select,
 )
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
@@ -41,12 +40,10 @@ _OPERATION = TIMES | {
 }
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
-# NOTE: CUPTI writes start = end = 0 where it could not time an operation.
-_TIMED = '"end" >= start AND NOT (start = 0 AND "end" = 0)'
 
 
 def _operations(db: Database, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
-    """Rows with a usable time, see `_TIMED`."""
+    """Rows with a usable time: CUPTI writes start = end = 0 where it could not take one."""
     columns = fetch(db, table, _OPERATION | extra)
     start, end = columns["start_ns"], columns["end_ns"]
     columns = kept(columns, (end >= start) & ((start != 0) | (end != 0)))
@@ -109,11 +106,12 @@ def read_memsets(db: Database) -> Memsets | Missing:
     return Memsets(**by_start(_operations(db, MEMSET, extra)))
 
 
-def count_untimed(db: Database) -> int:
-    """GPU rows that were left out because they carry no usable time."""
-    count = 0
-    for table in (KERNEL, GRAPH, MEMCPY, MEMSET):
-        if db.has(table, "start", "end"):
-            found: Ints = select(db, table, {"n": "count(*)"}, f"NOT ({_TIMED})")["n"]
-            count += int(found[0])
-    return count
+def count_untimed(db: Database, timed_rows: int) -> int:
+    """GPU rows that were left out because they carry no usable time.
+
+    Args:
+        db: the export.
+        timed_rows: GPU rows that were read.
+    """
+    tables = [t for t in (KERNEL, GRAPH, MEMCPY, MEMSET) if db.has(t, "start", "end")]
+    return sum(db.count(db.resolve(table) or table) for table in tables) - timed_rows
