@@ -38,6 +38,15 @@ def percent(ratio: float | None, digits: int = 1) -> str:
     return f"{rounded:.{digits}f} %"
 
 
+def percent_beside(ratio: float | None, limit: float | None) -> str:
+    """A share that misses a limit, in as many digits as it takes to see that it does."""
+    digits = 1
+    if ratio is not None and limit is not None and ratio != limit:
+        while digits < 4 and percent(ratio, digits) == percent(limit, digits):
+            digits += 1
+    return percent(ratio, digits)
+
+
 def size(count: float) -> str:
     """Bytes with their unit: 4 B, 128.0 MiB."""
     for unit_bytes, unit in _BYTE_UNITS:

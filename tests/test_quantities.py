@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overlapcheck.quantities import bandwidth, count_of, duration, milliseconds, percent, size
+from overlapcheck.quantities import bandwidth, count_of, duration, milliseconds, percent, percent_beside, size
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,23 @@ def test_milliseconds_leave_the_unit_to_the_column() -> None:
 )
 def test_a_share_is_a_percentage(ratio: float | None, text: str) -> None:
     assert percent(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "limit", "text"),
+    [
+        (0.10034, 0.10, "10.03 %"),
+        (0.100004, 0.10, "10.0004 %"),
+        (0.104, 0.10, "10.4 %"),
+        (0.10, 0.10, "10.0 %"),
+        (0.10034, None, "10.0 %"),
+        (None, 0.10, "-"),
+    ],
+)
+def test_a_share_that_misses_its_limit_is_seen_to(
+    ratio: float | None, limit: float | None, text: str
+) -> None:
+    assert percent_beside(ratio, limit) == text
 
 
 def test_only_the_whole_is_a_hundred_percent() -> None:

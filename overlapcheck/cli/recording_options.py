@@ -112,6 +112,11 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
 
     if len(reports) > 1:
         raise PolicyInvalid(f"-o {reports[1]}: there is one report, and it goes to {reports[0]}")
+    if o["keep_in"] and o["keep_in"].suffix == ".nsys-rep":
+        raise PolicyInvalid(
+            f"--keep {o['keep_in']}: names a folder, this is a report's name",
+            f"name the report itself: -o {o['keep_in']}",
+        )
     if reports and o["keep_in"]:
         raise PolicyInvalid("--keep and -o FILE.nsys-rep both say where the report goes")
     spec = CaptureSpec(

@@ -146,7 +146,13 @@ class TableFolder(Database):
 
     def count(self, table: str) -> int:
         """See `Database`."""
-        return self._tables[table].count()
+        import pyarrow
+
+        file = self._tables[table]
+        try:
+            return file.count()
+        except (OSError, pyarrow.ArrowException) as error:
+            raise _damaged(file.path, str(error)) from error
 
     def damaged(self, why: str) -> ReportDamaged:
         """See `Database`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
 from overlapcheck.report import DeviceReport, Report, WindowSummary
@@ -143,11 +143,7 @@ def checks_table(checks: tuple[Check, ...]) -> Html | None:
 
 
 def _row(check: Check) -> tuple[Child, ...]:
-    digits = 1
-    if check.outcome is Outcome.FAIL and check.limit is not None:
-        # As many digits as it takes to see that one misses the other.
-        alike = [d for d in (1, 2, 3) if percent(check.measured, d) == percent(check.limit, d)]
-        digits += len(alike)
+    missed = check.limit if check.outcome is Outcome.FAIL else None
     sign = "\u2265" if check.at_least else "\u2264"
     limit = f"{sign} {percent(check.limit)}" if check.limit is not None else "\u2013"
     reason = html(
@@ -159,7 +155,7 @@ def _row(check: Check) -> tuple[Child, ...]:
     )
     return (
         el("b", check.name),
-        percent(check.measured, digits) if check.measured is not None else "\u2013",
+        percent_beside(check.measured, missed) if check.measured is not None else "\u2013",
         limit,
         el("span", _mark(check), cls=f"mark {check.outcome.value.lower()}"),
         reason,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS, clean
 from overlapcheck.report import DeviceReport, Report
@@ -67,12 +67,9 @@ def window_text(device: DeviceReport) -> str:
 
 
 def measured_text(check: Check) -> str:
-    """What was measured, in as many digits as it takes to see that it misses the limit."""
-    digits = 1
-    if check.outcome is Outcome.FAIL and check.limit is not None and check.measured is not None:
-        while digits < 4 and percent(check.measured, digits) == percent(check.limit, digits):
-            digits += 1
-    return "" if check.measured is None else percent(check.measured, digits)
+    """What was measured; "" where nothing was."""
+    missed = check.limit if check.outcome is Outcome.FAIL else None
+    return "" if check.measured is None else percent_beside(check.measured, missed)
 
 
 def limit_text(check: Check) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
@@ -195,15 +195,11 @@ def _origin(check: Check) -> str:
 
 
 def _numbers(check: Check) -> tuple[str, str]:
-    """Measured value and limit, in as many digits as it takes to see that one misses the other."""
     if check.limit is None or check.measured is None:
         measured = percent(check.measured) if check.measured is not None else ""
         return measured, _limit(check, percent(check.limit)) if check.limit is not None else ""
-    digits = 1
-    if check.outcome is Outcome.FAIL:
-        alike = [d for d in (1, 2, 3) if percent(check.measured, d) == percent(check.limit, d)]
-        digits += len(alike)
-    return percent(check.measured, digits), _limit(check, percent(check.limit))
+    missed = check.limit if check.outcome is Outcome.FAIL else None
+    return percent_beside(check.measured, missed), _limit(check, percent(check.limit))
 
 
 def _limit(check: Check, limit: str) -> str:

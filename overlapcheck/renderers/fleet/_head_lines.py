@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from overlapcheck.fleet import FAILING_RANKS, FleetCheck, FleetReport, named
-from overlapcheck.quantities import count_of, percent
+from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
     WIDTH,
@@ -96,7 +96,7 @@ def check_lines(checks: Sequence[FleetCheck]) -> list[Text]:
                 str(check.failed),
                 str(check.inconclusive),
                 percent(check.median),
-                percent(check.worst),
+                percent_beside(check.worst, check.limit if check.failed else None),
                 f"{sign} {percent(check.limit)}" if check.limit is not None else "",
                 check.worst_rank if check.worst is not None else "",
             ]
