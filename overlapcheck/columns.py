@@ -7,7 +7,7 @@ a table that somebody else is reading. pandas is one call away: `table.frame()`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -73,6 +73,16 @@ def is_in(column: Column, values: npt.ArrayLike) -> Mask:
     if is_constant(column):
         return np.broadcast_to(np.isin(column[0], values), column.shape)
     return np.isin(column, values)
+
+
+def one_of(column: Column, values: Iterable[int]) -> Mask:
+    """Rows that hold one of a few codes: comparing bytes beats looking them up."""
+    if is_constant(column):
+        return np.broadcast_to(np.bool_(column[0] in tuple(values)), column.shape)
+    mask = np.zeros(column.shape, dtype=np.bool_)
+    for value in values:
+        mask |= column == value
+    return mask
 
 
 def compact(column: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -82,6 +82,10 @@ class ReportDamaged(OverlapcheckError):
     """The input began as a report but is truncated or corrupt."""
 
 
+class TooLarge(OverlapcheckError):
+    """The input needs more memory than there is."""
+
+
 # ---- writing results
 
 

@@ -50,6 +50,10 @@ class StreamKind(IntEnum):
     NULL = 3
 
 
+ANY_PROCESS = 0
+"""Process of rows in exports that do not record one."""
+
+
 class StreamKey(NamedTuple):
     """Identity of a stream within one process and device."""
 

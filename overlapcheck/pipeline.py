@@ -40,7 +40,13 @@ def silent(_: str) -> None:
     """Progress that nobody wants to see."""
 
 
-def read_trace(path: str | Path, *, nsys: Path | None = None, progress: Progress = silent) -> Trace:
+def read_trace(
+    path: str | Path,
+    *,
+    nsys: Path | None = None,
+    progress: Progress = silent,
+    window_ns: tuple[int, int] | None = None,
+) -> Trace:
     """Read an Nsight Systems report or its export.
 
     Args:
@@ -48,6 +54,7 @@ def read_trace(path: str | Path, *, nsys: Path | None = None, progress: Progress
             A report is exported with the real nsys and the export cached beside it.
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
+        window_ns: read only the rows that this part of the trace, [start, end), is judged by.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -55,11 +62,11 @@ def read_trace(path: str | Path, *, nsys: Path | None = None, progress: Progress
     source = Path(path)
     if identify(source) in (InputKind.SQLITE, InputKind.TABLES):
         progress(f"reading {source.absolute().name}")  # "." has no name
-        return ingest.read_trace(source)
+        return ingest.read_trace(source, window_ns)
     progress(f"exporting {source.name}")
     with export_sqlite(source, nsys=nsys, progress=progress) as exported:
         progress(f"reading {source.name}")
-        return ingest.read_trace(exported.path)
+        return ingest.read_trace(exported.path, window_ns)
 
 
 def measure(trace: Trace, selection: Selection | None = None) -> Measurements:
@@ -96,7 +103,7 @@ def analyze(
     policy, selection = policy or Policy(), selection or Selection()
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
-    trace = read_trace(path, nsys=nsys, progress=progress)
+    trace = read_trace(path, nsys=nsys, progress=progress, window_ns=selection.window_ns)
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))

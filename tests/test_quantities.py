@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from overlapcheck.quantities import bandwidth, count_of, duration, milliseconds, percent, percent_beside, size
+from overlapcheck.quantities import (
+    bandwidth,
+    count_of,
+    duration,
+    milliseconds,
+    percent,
+    percent_beside,
+    size,
+)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
-from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups
+from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups, one_of
 from overlapcheck.ledger import IdleLedger, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
 
@@ -33,7 +33,7 @@ def pageable_copies(context: Context) -> list[str]:
 
 
 def _called(context: Context, memory: dict[Work, str]) -> list[str]:
-    rows = context.rows.rows(np.isin(context.rows.call_work, _LINK_COPIES))
+    rows = context.rows.rows(one_of(context.rows.call_work, _LINK_COPIES))
     each = rows.rows(first_rows(rows.call_start_ns))
     lines = []
     for work, stream, mine in _groups(each.call_work, each.call_stream_id, each.call_bytes):
@@ -65,7 +65,7 @@ def waited_copies(context: Context) -> list[str]:
 
 
 def _waited(context: Context) -> IdleLedger:
-    return context.rows.rows(np.isin(context.rows.work, _LINK_COPIES))
+    return context.rows.rows(one_of(context.rows.work, _LINK_COPIES))
 
 
 def _groups(work: Codes, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int, Mask]]:
@@ -118,7 +118,7 @@ def collectives(context: Context) -> list[str]:
 
 def device_work(context: Context) -> list[str]:
     """Copies within the device and memsets between kernels."""
-    rows = context.rows.rows(np.isin(context.rows.work, (Work.D2D, Work.MEMSET)))
+    rows = context.rows.rows(one_of(context.rows.work, (Work.D2D, Work.MEMSET)))
     lines = []
     for work, _, ns in by_cost(rows, rows.work, MAX_LINES):
         each = rows.rows(rows.work == work)

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import Ints, joined
+from overlapcheck.columns import Ints, chosen, joined
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
 from overlapcheck.ingest.arrow_columns import is_whole, storable, storable_type, whole
 from overlapcheck.ingest.database import EXPORT_TABLES, Database
+from overlapcheck.ingest.excerpt import Keep
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,6 +119,14 @@ class _ArrowFile(_TableFile):
                 yield reader
 
 
+def _kept(batch: pa.RecordBatch, columns: Mapping[str, int], keep: Keep | None) -> tuple[Ints, ...]:
+    found = {name: whole(batch.column(n), null) for n, (name, null) in enumerate(columns.items())}
+    if keep is None:
+        return tuple(found.values())
+    rows = np.flatnonzero(keep(found))
+    return tuple(chosen(values, rows) for values in found.values())
+
+
 class TableFolder(Database):
     """An export in a folder."""
 
@@ -126,7 +135,9 @@ class TableFolder(Database):
         self._tables = tables
         self._copied: dict[str, frozenset[str]] = {}
 
-    def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+    def integer_columns(
+        self, table: str, columns: Mapping[str, int], keep: Keep | None = None
+    ) -> dict[str, Ints] | None:
         """See `Database`."""
         import pyarrow
 
@@ -134,18 +145,15 @@ class TableFolder(Database):
         if not all(is_whole(file.schema.field(name).type) for name in columns):
             return None
         try:
-            parts = [
-                tuple(whole(batch.column(n), null) for n, null in enumerate(columns.values()))
-                for batch in file.batches(list(columns))
-            ]
+            parts = [_kept(batch, columns, keep) for batch in file.batches(list(columns))]
         except (OSError, pyarrow.ArrowException) as error:
             raise _damaged(file.path, str(error)) from error
         if not parts:
             return {name: np.empty(0, dtype=np.int64) for name in columns}
         return dict(zip(columns, joined(parts), strict=True))
 
-    def count(self, table: str) -> int:
-        """See `Database`."""
+    def rows_at_most(self, table: str) -> int:
+        """See `Database`; exact."""
         import pyarrow
 
         file = self._tables[table]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
+from overlapcheck.ingest.excerpt import Keep
 from overlapcheck.ingest.pages import integer_columns
 
 if TYPE_CHECKING:
@@ -64,17 +65,20 @@ class Database(ABC):
         return name is not None and self.columns[name].issuperset(columns)
 
     @abstractmethod
-    def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+    def integer_columns(
+        self, table: str, columns: Mapping[str, int], keep: Keep | None = None
+    ) -> dict[str, Ints] | None:
         """Columns of a table as int64, or None where only `query` can read them.
 
         Args:
             table: its name in this export.
             columns: what NULL becomes, by column.
+            keep: chooses among some rows at a time; None takes all.
         """
 
     @abstractmethod
-    def count(self, table: str) -> int:
-        """Rows of a table, by its name in this export."""
+    def rows_at_most(self, table: str) -> int:
+        """About how many rows a table has, without counting them."""
 
     @abstractmethod
     def damaged(self, why: str) -> ReportDamaged:
@@ -109,13 +113,18 @@ class Database(ABC):
 class SqliteExport(Database):
     """An export in one SQLite file."""
 
-    def integer_columns(self, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+    def integer_columns(
+        self, table: str, columns: Mapping[str, int], keep: Keep | None = None
+    ) -> dict[str, Ints] | None:
         """See `Database`."""
-        return integer_columns(self.path, table, columns)
+        return integer_columns(self.path, table, columns, keep)
 
-    def count(self, table: str) -> int:
-        """See `Database`."""
-        rows = self.query(f"SELECT count(*) AS n FROM {_quoted(table)}")
+    def rows_at_most(self, table: str) -> int:
+        """See `Database`; the last row's number, which SQLite finds at once."""
+        try:
+            rows = self.query(f"SELECT ifnull(max(rowid), 0) AS n FROM {_quoted(table)}")
+        except ReportDamaged:  # a table made by hand may have no row numbers
+            return 0
         return int(rows.column("n")[0].as_py())
 
     def damaged(self, why: str) -> ReportDamaged:

@@ -25,7 +25,8 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from overlapcheck.columns import Ints, compact, constant
+from overlapcheck.columns import Ints, chosen, compact, constant
+from overlapcheck.ingest.excerpt import Keep
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -72,13 +73,16 @@ class _Table:
     root: int
 
 
-def integer_columns(path: Path, table: str, columns: Mapping[str, int]) -> dict[str, Ints] | None:
+def integer_columns(
+    path: Path, table: str, columns: Mapping[str, int], keep: Keep | None = None
+) -> dict[str, Ints] | None:
     """Columns of a table as int64, rows in the order of SQLite.
 
     Args:
         path: the database.
         table: name of a table in it.
         columns: what NULL becomes, by column.
+        keep: chooses among some rows at a time; None takes all.
 
     Returns:
         Shape (n,) each, a column of one value stored once; None where SQLite must read them.
@@ -89,7 +93,7 @@ def integer_columns(path: Path, table: str, columns: Mapping[str, int]) -> dict[
     except (OSError, sqlite3.Error, _Undecodable):
         return None
     try:
-        return _read(descriptor, *found)
+        return _read(descriptor, *found, keep)
     except (OSError, IndexError, _Undecodable):
         return None
     finally:
@@ -120,14 +124,17 @@ def _located(path: Path, table: str, columns: Mapping[str, int]) -> tuple[_Table
     return place, sorted(wanted, key=lambda one: one.position)
 
 
-def _read(descriptor: int, table: _Table, wanted: list[_Wanted]) -> dict[str, Ints]:
+def _read(
+    descriptor: int, table: _Table, wanted: list[_Wanted], keep: Keep | None
+) -> dict[str, Ints]:
     leaves = _leaves(descriptor, table)
     count = max(1, _CHUNK_BYTES // table.page_bytes)
     parts: dict[str, list[Ints]] = {one.name: [] for one in wanted}
     for first in range(0, leaves.size, count):
         decoded = _chunk(descriptor, table, wanted, leaves[first : first + count])
+        rows = None if keep is None else np.flatnonzero(keep(decoded))
         for name, values in decoded.items():
-            parts[name].append(values)
+            parts[name].append(values if rows is None else chosen(values, rows))
     return {name: _joined(parts.pop(name)) for name in list(parts)}
 
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from overlapcheck.api_kinds import SUBMITS_WORK, ApiKind
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
-from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, numbered
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, numbered, one_of
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import step_ranges
 from overlapcheck.quantities import count_of
+from overlapcheck.selection import Selection
 from overlapcheck.trace import Strings, Trace
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
@@ -38,7 +39,7 @@ _LOSS_MESSAGES = (
 
 
 def capture_problems(
-    trace: Trace, process: ProcessTables, steps_pattern: str | None
+    trace: Trace, process: ProcessTables, selection: Selection
 ) -> list[CaptureProblem]:
     """Everything that makes one process's recording incomplete; empty when it is complete."""
     if len(process.kernels) == 0:
@@ -49,7 +50,7 @@ def capture_problems(
         _launches_without_rows(process, kinds, has_row),
         _graphs_without_rows(process, kinds, has_row, trace.info),
         _rows_without_launches(process),
-        _steps_without_work(process, trace.strings, steps_pattern),
+        _steps_without_work(process, trace.strings, selection),
         _untimed(trace.info, process),
         *_messages(trace.info, process.pid),
     ]
@@ -57,8 +58,14 @@ def capture_problems(
 
 
 def _has_device_row(process: ProcessTables) -> Mask:
-    rows = (process.kernels, process.copies, process.memsets)
-    ids = np.sort(np.concatenate([table.correlation_id for table in rows]))
+    tables = (process.kernels, process.copies, process.memsets)
+    if process.launches.unique:
+        found = np.zeros(len(process.calls) + 1, dtype=bool)
+        found[process.kernel_call] = True
+        for table in tables[1:]:
+            found[process.launches.rows(table.correlation_id)] = True
+        return found[:-1]  # the last stands for NO_CALL
+    ids = np.sort(np.concatenate([table.correlation_id for table in tables]))
     wanted = process.calls.correlation_id
     at = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
     mask: Mask = ids[at] == wanted
@@ -83,7 +90,7 @@ def _capturing(process: ProcessTables, kinds: Codes) -> Mask:
 
 
 def _submitted(process: ProcessTables, kinds: Codes) -> Index:
-    submits = np.isin(kinds, np.array(sorted(SUBMITS_WORK)))
+    submits = one_of(kinds, SUBMITS_WORK)
     return np.flatnonzero(submits & process.calls.succeeded & ~_capturing(process, kinds))
 
 
@@ -102,7 +109,7 @@ def _launches_without_rows(
     has_row: Mask,
 ) -> CaptureProblem | None:
     rows = _submitted(process, kinds)
-    launches = np.isin(kinds[rows], np.array(sorted(_KERNEL_LAUNCHES)))
+    launches = one_of(kinds[rows], _KERNEL_LAUNCHES)
     present = has_row[rows]
     # Copies of later steps run ahead on streams of their own: only kernels follow kernels.
     interior = _interior(process.calls.tid[rows], present & launches)
@@ -191,22 +198,28 @@ def _rows_without_launches(process: ProcessTables) -> CaptureProblem | None:
 
 
 def _steps_without_work(
-    process: ProcessTables, strings: Strings, pattern: str | None
+    process: ProcessTables, strings: Strings, selection: Selection
 ) -> CaptureProblem | None:
-    ranges = step_ranges(process.ranges, strings, pattern)
+    ranges = step_ranges(process.ranges, strings, selection.steps)
     if ranges is None:
         return None
+    judged = np.ones(len(ranges), dtype=bool)
+    if selection.window_ns is not None:
+        start, end = selection.window_ns
+        judged = (ranges.start_ns >= start) & (ranges.end_ns <= end)
     rows = process.kernel_call
     launched = process.calls.start_ns[rows[rows != NO_CALL]]
     step = ranges.of_launches(launched)
-    busy = int(distinct(step[step >= 0]).size)
+    busy = np.zeros(len(ranges), dtype=bool)
+    busy[step[step >= 0]] = True
+    count, idle = int(judged.sum()), int((judged & ~busy).sum())
     # An idle step now and then (evaluation, checkpoint) is the program's own.
-    if busy * 2 >= len(ranges):
+    if idle * 2 <= count:
         return None
     return CaptureProblem(
         CaptureFault.STEPS_WITHOUT_WORK,
         process.pid,
-        f"{len(ranges) - busy} of {len(ranges)} '{ranges.family}' ranges hold no kernel",
+        f"{idle} of {count} '{ranges.family}' ranges hold no kernel",
         "record with an nsys as new as the CUDA driver, no second profiler: overlapcheck doctor",
     )
 
@@ -240,7 +253,7 @@ def _messages(info: CaptureInfo, pid: int) -> list[CaptureProblem]:
 
 def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
     kinds = process.call_kind
-    launches = int(np.isin(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
+    launches = int(one_of(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
     recorded = _recorded(process)
     if launches:
         return CaptureProblem(

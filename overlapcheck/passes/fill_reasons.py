@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Ints, Mask, Rows, distinct
+from overlapcheck.columns import Codes, Ints, Mask, Rows, distinct, one_of
 from overlapcheck.ledger import Reason, Relation, Work
 from overlapcheck.passes.dependencies import NO_OPERATION
 from overlapcheck.passes.held_calls import SMALL_COPY_BYTES
@@ -47,8 +47,8 @@ def fill_reasons(
     fill = parts.part == Part.FILL
     work = np.where(parts.operation != NO_OPERATION, ops.work[parts.operation], Work.NONE)
     reason[fill & (work == Work.COMMUNICATION)] = Reason.EXPOSED_COLLECTIVE
-    reason[fill & np.isin(work, WITHIN_DEVICE)] = Reason.DEVICE_COPY
-    copies = np.flatnonzero(fill & np.isin(work, LINK_COPIES))
+    reason[fill & one_of(work, WITHIN_DEVICE)] = Reason.DEVICE_COPY
+    copies = np.flatnonzero(fill & one_of(work, LINK_COPIES))
     if copies.size:
         reason[copies], call[copies] = _copy_reasons(copies, parts, given, determinant, blamed_call)
     _latency_reasons(parts, given, reason, work)
@@ -83,7 +83,7 @@ def _not_held_up(op: Rows, given: LedgerInput) -> Mask:
     """Copies that started as soon as they were issued, or behind another copy."""
     depends, ops = given.depends, given.ops
     before = depends.predecessor[op]
-    behind_copy = (before != NO_OPERATION) & np.isin(ops.work[before], LINK_COPIES)
+    behind_copy = (before != NO_OPERATION) & one_of(ops.work[before], LINK_COPIES)
     ended = np.where(before != NO_OPERATION, ops.end_ns[before], np.iinfo(np.int64).min)
     issued_late = given.submit_ns[op] > ended + SUBMIT_SLACK_NS
     mask: Mask = behind_copy | issued_late | (before == NO_OPERATION)
@@ -159,7 +159,7 @@ def _behind_copies(
     before = given.depends.predecessor[op]
     same_piece = np.concatenate(([False], parts.piece[copies][1:] == parts.piece[copies][:-1]))
     queued = same_piece & (before == np.concatenate(([NO_OPERATION], op[:-1]))) & ~inherits
-    settled = np.isin(reason, (Reason.PAGEABLE_COPY, Reason.SYNC_COPY))
+    settled = one_of(reason, (Reason.PAGEABLE_COPY, Reason.SYNC_COPY))
     by_engine = queued & ~settled & (given.depends.relation[op] == Relation.ENGINE)
     holding = np.concatenate((by_engine[1:], [False])) & ~settled & ~inherits
     reason[by_engine | holding] = Reason.COPY_ENGINE
@@ -191,18 +191,18 @@ def _waited_for_by_host(
         middle = (start[tid == thread] + end[tid == thread]) // 2
         at = np.searchsorted(calls.start_ns, middle, side="right") - 1
         inside = (at >= 0) & (calls.end_ns[np.maximum(at, 0)] > middle)
-        inside &= np.isin(calls.reason[np.maximum(at, 0)], _DEVICE_WAITS)
+        inside &= one_of(calls.reason[np.maximum(at, 0)], _DEVICE_WAITS)
         reason[mine[inside]] = calls.reason[at[inside]]
         call[mine[inside]] = calls.call[at[inside]]
 
 
 def _latency_reasons(parts: Parts, given: LedgerInput, reason: Codes, work: Codes) -> None:
     """Waiting between operations belongs to the copy or collective beside it, if there is one."""
-    waits = np.isin(parts.part, (Part.LATENCY, Part.OPEN))
+    waits = one_of(parts.part, (Part.LATENCY, Part.OPEN))
     count = len(parts)
     index = np.arange(count)
     length = parts.end_ns - parts.start_ns
-    transfers = (parts.part == Part.FILL) & ~np.isin(work, WITHIN_DEVICE)
+    transfers = (parts.part == Part.FILL) & ~one_of(work, WITHIN_DEVICE)
     previous, following = np.maximum(index - 1, 0), np.minimum(index + 1, count - 1)
     after_fill = transfers[previous] & (parts.piece[previous] == parts.piece) & (index > 0)
     before_fill = (

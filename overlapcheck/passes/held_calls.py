@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Columns, Ints, Mask, Rows, distinct, narrow, ordered
+from overlapcheck.columns import Codes, Columns, Ints, Mask, Rows, distinct, narrow, one_of, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
 from overlapcheck.passes.operations import Operations
@@ -79,21 +79,21 @@ def held_calls(
         reason[kinds == kind] = meaning
     copied = np.flatnonzero((ops.call != NO_CALL) & _is_copy(ops))
     rows = ops.call[copied]
-    is_copy_call = np.isin(kinds[rows], (ApiKind.COPY, ApiKind.SYNC_COPY))
+    is_copy_call = one_of(kinds[rows], (ApiKind.COPY, ApiKind.SYNC_COPY))
     small_back = (ops.work[copied] == Work.D2H) & (ops.bytes[copied] <= SMALL_COPY_BYTES)
     pageable = ops.pageable[copied]
     reason[rows[is_copy_call & pageable]] = Reason.PAGEABLE_COPY
     synchronous = kinds[rows] == ApiKind.SYNC_COPY
     reason[rows[is_copy_call & small_back & (pageable | synchronous)]] = Reason.HOST_SYNC
     if blocking_launches:
-        reason[np.isin(kinds, _HAND_OVERS)] = Reason.LAUNCH_BLOCKING
+        reason[one_of(kinds, _HAND_OVERS)] = Reason.LAUNCH_BLOCKING
     else:
         _mark_driver_locks(calls, kinds, reason)
     return _disjoint(calls, reason)
 
 
 def _is_copy(ops: Operations) -> Mask:
-    return np.isin(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
+    return one_of(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
 
 
 def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Codes) -> None:
@@ -104,11 +104,11 @@ def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Codes) -> None:
     """
     length = calls.end_ns - calls.start_ns
     suspects = np.flatnonzero(
-        np.isin(kinds, _HAND_OVERS) & (reason == NOT_HELD) & (length >= LONG_CALL_NS)
+        one_of(kinds, _HAND_OVERS) & (reason == NOT_HELD) & (length >= LONG_CALL_NS)
     )
     holding = np.flatnonzero(
         (length >= LONG_CALL_NS)
-        & np.isin(
+        & one_of(
             reason,
             (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH),
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Ints, chosen, distinct, is_in
+from overlapcheck.columns import Codes, Ints, chosen, distinct, is_in, one_of
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Work
 from overlapcheck.measurements import Window
@@ -61,7 +61,7 @@ def host_timeline(
         window: the judged window.
     """
     # A loader thread that only copies does not launch for the ones that do.
-    kernels = is_in(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    kernels = one_of(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
     launching = distinct(ops.tid[(ops.call != NO_CALL) & kernels])
     mine = is_in(calls.tid, launching)
     rows = np.flatnonzero(mine & (calls.end_ns > calls.start_ns))
@@ -116,7 +116,7 @@ def _excess_share(
     """
     # A launch that waits for room in a full queue is no work of the host's either.
     long = np.flatnonzero(calls.end_ns - calls.start_ns >= LONG_CALL_NS)
-    long_hand_over = long[is_in(kinds[long], (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET))]
+    long_hand_over = long[one_of(kinds[long], (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET))]
     queue_full = long_hand_over[is_in(calls.tid[long_hand_over], launching)]
     waits = is_in(held.tid, launching)
     held_ns = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Column, blocks, joined
+from overlapcheck.columns import Column, blocks, joined, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
@@ -86,7 +86,7 @@ def _overlay(draft: Draft, parts: Parts, layer: _Layer) -> Draft:
     is_cut = pieces.cut != NO_CUT
     if not is_cut.any():
         return draft
-    open_ = np.isin(parts.part[draft.part], layer.within) & ~np.isin(draft.reason, layer.unless)
+    open_ = one_of(parts.part[draft.part], layer.within) & ~one_of(draft.reason, layer.unless)
     row = pieces.span
     chosen = is_cut & open_[row]
     return Draft(
@@ -99,5 +99,5 @@ def _overlay(draft: Draft, parts: Parts, layer: _Layer) -> Draft:
 
 
 def _busy(ops: Operations, works: tuple[Work, ...]) -> Intervals:
-    mine = np.isin(ops.work, works)
+    mine = one_of(ops.work, works)
     return Intervals.of(ops.start_ns[mine], ops.end_ns[mine])

@@ -278,8 +278,8 @@ def test_a_table_is_copied_again_only_for_columns_that_it_lacks(
     with open_folder(write_tables(real_export("pt_graph"), tmp_path / "tables")) as db:
         assert len(db.query("SELECT id FROM StringIds")) > 0
         assert len(db.query("SELECT ifnull(max(id), 0) AS id FROM StringIds")) == 1
-        assert len(db.query("SELECT value FROM StringIds")) == db.count("StringIds")
-        assert len(db.query("SELECT id, value FROM StringIds")) == db.count("StringIds")
+        assert len(db.query("SELECT value FROM StringIds")) == db.rows_at_most("StringIds")
+        assert len(db.query("SELECT id, value FROM StringIds")) == db.rows_at_most("StringIds")
 
     assert copied == [
         ("StringIds", frozenset({"id"})),

@@ -11,14 +11,14 @@ import pyarrow
 import pyarrow.types
 
 from overlapcheck.columns import ABSENT, Ints, Mask, compact, constant, is_constant, ordered
+from overlapcheck.kinds import ANY_PROCESS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from overlapcheck.ingest.database import Database
+    from overlapcheck.ingest.excerpt import Keep
 
-ANY_PROCESS = 0
-"""Process of rows in exports that do not record one."""
 # Arrow's own encoder takes longer to import than these take to number.
 _FEW_ROWS = 100_000
 _LATEST = np.iinfo(np.int64).max
@@ -58,24 +58,28 @@ class Source:
     """Stands for every row of an export without the column; None is the same as `null`."""
 
 
-def fetch(db: Database, table: str, sources: Mapping[str, Source]) -> dict[str, Ints]:
-    """Whole columns of a large table, in no particular row order.
+def fetch(
+    db: Database, table: str, sources: Mapping[str, Source], keep: Keep | None = None
+) -> dict[str, Ints]:
+    """Columns of a large table, in no particular row order.
 
     Args:
         db: the export.
         table: canonical table name, known to exist.
         sources: by output name; at least one column exists.
+        keep: chooses rows; None takes all.
 
     Raises:
         NotWholeNumbers: a column holds something else.
     """
     name = db.resolve(table) or table
     present = {s.name: s.null for s in sources.values() if db.has(table, s.name)}
-    found = db.integer_columns(name, present)
+    found = db.integer_columns(name, present, keep)
     if found is None:
         chosen = (f'ifnull("{column}", {null}) AS "{column}"' for column, null in present.items())
         rows = db.query(f'SELECT {", ".join(chosen)} FROM "{name}"')
         found = {column: integers(rows, column) for column in present}
+        found = kept(found, keep(found)) if keep else found
     count = next(iter(found.values())).size
     return {
         output: found[source.name]

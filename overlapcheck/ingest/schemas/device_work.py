@@ -6,25 +6,20 @@ launch) came in 2024; before, graph launches at graph granularity left no rows a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, compact, constant
 from overlapcheck.ingest.schemas import enums
-from overlapcheck.ingest.schemas._select import (
-    ANY_PROCESS,
-    TIMES,
-    Source,
-    by_start,
-    fetch,
-    joined,
-    kept,
-)
+from overlapcheck.ingest.schemas._select import TIMES, Source, by_start, fetch, joined, kept
+from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 if TYPE_CHECKING:
     from overlapcheck.ingest.database import Database
+    from overlapcheck.ingest.excerpt import Excerpt, Keep
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 GRAPH = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
@@ -42,76 +37,102 @@ _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 
 
-def _operations(db: Database, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
-    """Rows with a usable time: CUPTI writes start = end = 0 where it could not take one."""
-    columns = fetch(db, table, _OPERATION | extra)
-    start, end = columns["start_ns"], columns["end_ns"]
-    columns = kept(columns, (end >= start) & ((start != 0) | (end != 0)))
-    columns["pid"] = compact(columns["pid"] >> 24)
-    return columns
+@dataclass(frozen=True)
+class DeviceWork:
+    """What ran on devices."""
+
+    kernels: Kernels | Missing
+    copies: Copies | Missing
+    memsets: Memsets | Missing
+    untimed: int
+    """Rows that were left out because they carry no usable time."""
 
 
-def read_kernels(db: Database) -> Kernels | Missing:
-    """Kernels and graph blocks in one table, for both are work of a stream."""
-    parts = []
-    if db.has(KERNEL, "start", "end"):
-        parts.append(_kernels(db))
-    if db.has(GRAPH, "start", "end"):
-        blocks = _operations(db, GRAPH, {})
-        count = blocks["start_ns"].size
-        blocks |= dict.fromkeys(("name_id", "graph_node_id"), constant(ABSENT, count))
-        blocks |= dict.fromkeys(("grid_count", "block_count"), constant(0, count))
-        parts.append(blocks | {"opaque": constant(1, count)})
-    if not parts:
-        return Missing("kernels", "the report holds no kernel rows", "--trace=cuda")
-    columns = by_start(joined(parts))
-    opaque = compact(columns.pop("opaque").astype(np.bool_))
-    return Kernels(**columns, opaque=opaque)
+def read_device_work(db: Database, excerpt: Excerpt | None = None) -> DeviceWork:
+    """All of it, or what touches an excerpt."""
+    reader = _Reader(db, excerpt.device_work if excerpt else None)
+    kernels, copies, memsets = reader.kernels(), reader.copies(), reader.memsets()
+    return DeviceWork(kernels, copies, memsets, reader.untimed)
 
 
-def _kernels(db: Database) -> dict[str, Ints]:
-    extra = {"name_id": Source("shortName"), "graph_node_id": Source("graphNodeId")}
-    columns = _operations(db, KERNEL, extra | {axis: Source(axis, 1) for axis in (*_GRID, *_BLOCK)})
-    for name, axes in (("grid_count", _GRID), ("block_count", _BLOCK)):
-        x, y, z = (columns.pop(axis) for axis in axes)
-        columns[name] = compact(x * y * z)
-    return columns | {"opaque": constant(0, columns["start_ns"].size)}
+def span_ns(db: Database) -> tuple[int, int] | None:
+    """First start and last end of kernels; None where there are none."""
+    for table in (KERNEL, GRAPH):
+        if db.has(table, "start", "end"):
+            times = fetch(db, table, TIMES)
+            timed = times["end_ns"] > 0
+            if timed.any():
+                return int(times["start_ns"][timed].min()), int(times["end_ns"].max())
+    return None
 
 
-def read_copies(db: Database) -> Copies | Missing:
-    """Copies with nsys's memory kinds, resolved by label where the export has labels."""
-    if not db.has(MEMCPY, "start", "end"):
-        return Missing("copies", "the report holds no copy rows", "--trace=cuda")
-    extra = {
-        "bytes": Source("bytes", 0),
-        "kind": Source("copyKind", 0),
-        "source": Source("srcKind"),
-        "destination": Source("dstKind"),
-        "source_device_id": Source("srcDeviceId"),
-        "destination_device_id": Source("dstDeviceId"),
-        "graph_node_id": Source("graphNodeId"),
-    }
-    columns = by_start(_operations(db, MEMCPY, extra))
-    columns["kind"] = enums.copy_kinds(db, columns["kind"])
-    columns["source"] = enums.memory_kinds(db, columns["source"])
-    columns["destination"] = enums.memory_kinds(db, columns["destination"])
-    return Copies(**columns)
+class _Reader:
+    """Reads the tables, and counts what has no usable time."""
 
+    def __init__(self, db: Database, keep: Keep | None) -> None:
+        self._db = db
+        self._keep = keep
+        self.untimed = 0
 
-def read_memsets(db: Database) -> Memsets | Missing:
-    """Memory sets."""
-    if not db.has(MEMSET, "start", "end"):
-        return Missing("memsets", "the report holds no memset rows", "--trace=cuda")
-    extra = {"bytes": Source("bytes", 0), "graph_node_id": Source("graphNodeId")}
-    return Memsets(**by_start(_operations(db, MEMSET, extra)))
+    def _operations(self, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
+        """Rows with a usable time: CUPTI writes start = end = 0 where it could not take one."""
+        columns = fetch(self._db, table, _OPERATION | extra, self._keep)
+        start, end = columns["start_ns"], columns["end_ns"]
+        usable = (end >= start) & ((start != 0) | (end != 0))
+        self.untimed += usable.size - int(np.count_nonzero(usable))
+        columns = kept(columns, usable)
+        columns["pid"] = compact(columns["pid"] >> 24)
+        return columns
 
+    def kernels(self) -> Kernels | Missing:
+        """Kernels and graph blocks in one table, for both are work of a stream."""
+        parts = []
+        if self._db.has(KERNEL, "start", "end"):
+            parts.append(self._kernels())
+        if self._db.has(GRAPH, "start", "end"):
+            blocks = self._operations(GRAPH, {})
+            count = blocks["start_ns"].size
+            blocks |= dict.fromkeys(("name_id", "graph_node_id"), constant(ABSENT, count))
+            blocks |= dict.fromkeys(("grid_count", "block_count"), constant(0, count))
+            parts.append(blocks | {"opaque": constant(1, count)})
+        if not parts:
+            return Missing("kernels", "the report holds no kernel rows", "--trace=cuda")
+        columns = by_start(joined(parts))
+        opaque = compact(columns.pop("opaque").astype(np.bool_))
+        return Kernels(**columns, opaque=opaque)
 
-def count_untimed(db: Database, timed_rows: int) -> int:
-    """GPU rows that were left out because they carry no usable time.
+    def _kernels(self) -> dict[str, Ints]:
+        extra = {"name_id": Source("shortName"), "graph_node_id": Source("graphNodeId")}
+        columns = self._operations(
+            KERNEL, extra | {axis: Source(axis, 1) for axis in (*_GRID, *_BLOCK)}
+        )
+        for name, axes in (("grid_count", _GRID), ("block_count", _BLOCK)):
+            x, y, z = (columns.pop(axis) for axis in axes)
+            columns[name] = compact(x * y * z)
+        return columns | {"opaque": constant(0, columns["start_ns"].size)}
 
-    Args:
-        db: the export.
-        timed_rows: GPU rows that were read.
-    """
-    tables = [t for t in (KERNEL, GRAPH, MEMCPY, MEMSET) if db.has(t, "start", "end")]
-    return sum(db.count(db.resolve(table) or table) for table in tables) - timed_rows
+    def copies(self) -> Copies | Missing:
+        """Copies with nsys's memory kinds, resolved by label where the export has labels."""
+        if not self._db.has(MEMCPY, "start", "end"):
+            return Missing("copies", "the report holds no copy rows", "--trace=cuda")
+        extra = {
+            "bytes": Source("bytes", 0),
+            "kind": Source("copyKind", 0),
+            "source": Source("srcKind"),
+            "destination": Source("dstKind"),
+            "source_device_id": Source("srcDeviceId"),
+            "destination_device_id": Source("dstDeviceId"),
+            "graph_node_id": Source("graphNodeId"),
+        }
+        columns = by_start(self._operations(MEMCPY, extra))
+        columns["kind"] = enums.copy_kinds(self._db, columns["kind"])
+        columns["source"] = enums.memory_kinds(self._db, columns["source"])
+        columns["destination"] = enums.memory_kinds(self._db, columns["destination"])
+        return Copies(**columns)
+
+    def memsets(self) -> Memsets | Missing:
+        """Memory sets."""
+        if not self._db.has(MEMSET, "start", "end"):
+            return Missing("memsets", "the report holds no memset rows", "--trace=cuda")
+        extra = {"bytes": Source("bytes", 0), "graph_node_id": Source("graphNodeId")}
+        return Memsets(**by_start(self._operations(MEMSET, extra)))

@@ -13,7 +13,6 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, compact, distinct, numbered, ordered
 from overlapcheck.ingest.schemas._select import (
-    ANY_PROCESS,
     TIMES,
     Source,
     by_start,
@@ -23,12 +22,14 @@ from overlapcheck.ingest.schemas._select import (
     kept,
     split_thread,
 )
+from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.trace import ApiCalls, EventRecords, Missing, OsCalls, Overheads, Syncs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from overlapcheck.ingest.database import Database
+    from overlapcheck.ingest.excerpt import Keep
 
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 SYNC = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
@@ -50,15 +51,17 @@ def plain_api_name(name: str) -> str:
 _HOST_CALL = TIMES | {"thread": Source("globalTid"), "name_id": Source("nameId")}
 
 
-def _host_calls(db: Database, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
+def _host_calls(
+    db: Database, table: str, extra: dict[str, Source], keep: Keep | None = None
+) -> dict[str, Ints]:
     """Rows with a begin and an end."""
-    columns = fetch(db, table, _HOST_CALL | extra)
+    columns = fetch(db, table, _HOST_CALL | extra, keep)
     columns = kept(columns, columns["end_ns"] >= columns["start_ns"])
     split_thread(columns, known=db.has(table, "globalTid"))
     return columns
 
 
-def read_api_calls(db: Database) -> ApiCalls | Missing:
+def read_api_calls(db: Database, keep: Keep | None = None) -> ApiCalls | Missing:
     """CUDA calls; `name_id` is still the raw one (see `merge_api_names`)."""
     if not db.has(RUNTIME, "start", "end"):
         return Missing("CUDA calls", "the report holds no CUDA API rows", "--trace=cuda")
@@ -67,7 +70,7 @@ def read_api_calls(db: Database) -> ApiCalls | Missing:
         "returned": Source("returnValue", 0),
         "callchain_id": Source("callchainId", 0),
     }
-    columns = _host_calls(db, RUNTIME, extra)
+    columns = _host_calls(db, RUNTIME, extra, keep)
     # Zero means no call chain.
     chain = columns["callchain_id"]
     columns["callchain_id"] = compact(np.where(chain == 0, ABSENT, chain))
@@ -174,11 +177,13 @@ def read_event_records(db: Database) -> EventRecords | Missing:
     return EventRecords(**{name: compact(values[order]) for name, values in columns.items()})
 
 
-def read_os_calls(db: Database, calls: ApiCalls | Missing) -> OsCalls | Missing:
+def read_os_calls(
+    db: Database, calls: ApiCalls | Missing, keep: Keep | None = None
+) -> OsCalls | Missing:
     """OS calls of the threads that also call CUDA: no other thread's calls can explain a gap."""
     if not db.has(OSRT, "start", "end"):
         return Missing("OS calls", "the report holds no OS runtime rows", "--trace=osrt")
-    columns = _host_calls(db, OSRT, {})
+    columns = _host_calls(db, OSRT, {}, keep)
     known = db.has(OSRT, "globalTid") and db.has(RUNTIME, "globalTid")
     if known and not isinstance(calls, Missing):
         callers = distinct(_thread(calls.pid, calls.tid))

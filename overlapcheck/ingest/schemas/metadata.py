@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.schemas._select import column, integers, text, texts
-from overlapcheck.ingest.schemas.device_work import GRAPH, count_untimed
+from overlapcheck.ingest.schemas.device_work import GRAPH
 from overlapcheck.ingest.schemas.ranks import read_rank_hints
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
 
-def read_capture_info(db: Database, timed_rows: int) -> CaptureInfo:
+def read_capture_info(db: Database, untimed: int) -> CaptureInfo:
     """Everything about the recording that a report may show.
 
     Args:
         db: the export.
-        timed_rows: GPU rows that were read.
+        untimed: GPU rows that were left out for want of a time.
     """
     export = _export_metadata(db)
     capture = _capture_metadata(db)
@@ -56,7 +56,7 @@ def read_capture_info(db: Database, timed_rows: int) -> CaptureInfo:
         environment=_environment(db),
         diagnostics=_diagnostics(db),
         utc_start_ns=_utc_start(db),
-        dropped_untimed=count_untimed(db, timed_rows),
+        dropped_untimed=untimed,
         ranks=read_rank_hints(db),
     )
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from overlapcheck.ingest.schemas._select import ANY_PROCESS, integers, process, text, texts
+from overlapcheck.ingest.schemas._select import integers, process, text, texts
+from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.rank_hints import RankHints
 
 if TYPE_CHECKING:
