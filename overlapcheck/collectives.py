@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from overlapcheck.columns import Bools, Columns, Ints
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, by_group, groups
 
 
 class CollectiveKind(IntEnum):
@@ -73,10 +75,12 @@ class Collectives(Columns):
     """CollectiveKind."""
     step: Ints
     """Step in its family, skipped ones counted; negative for none."""
+    communicator: Ints
+    """NCCL's id, the same on all ranks; ABSENT where not recorded."""
     order: Ints
-    """Position on its stream: in the step, or in the whole trace where there are no steps."""
+    """Position in its channel: in the step, or in the whole trace where there are no steps."""
     since_ns: Ints
-    """End of the collective before it on the stream, or the window's start."""
+    """End of the collective before it in the channel, or the window's start."""
     ready_ns: Ints
     """When its launch had returned and its stream was free; its start where that is not known."""
     exposed_ns: Ints
@@ -87,3 +91,20 @@ class Collectives(Columns):
     """Its stream also carries compute, which it can therefore not run beside."""
     whole: Bools
     """It lies wholly inside the window."""
+    bytes: Ints
+    """Of the message as NCCL counts it (see `NcclCalls`); ABSENT where not recorded."""
+    ranks: Ints
+    """Ranks of the communicator as NCCL said; ABSENT where not recorded."""
+    met: Ints
+    """How many ranks were compared in it; 0 for none."""
+    transfer_ns: Ints
+    """From the start of the last of these ranks to the last end; ABSENT where none was compared."""
+
+    @property
+    def channels(self) -> list[Index]:
+        """Rows of each communicator, and of each stream where that is not known."""
+        known = self.communicator != ABSENT
+        keys = (np.where(known, ABSENT, key) for key in (self.context_id, self.stream_id))
+        first, group = groups(*keys, self.communicator)
+        order, bounds = by_group(group, first.size)
+        return [order[bounds[n] : bounds[n + 1]] for n in range(first.size)]

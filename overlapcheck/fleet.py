@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from overlapcheck.columns import Ints
+from overlapcheck.collective_speed import CollectiveSpeed
+from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.errors import ExitCode
 from overlapcheck.rendezvous import Attendance
 from overlapcheck.verdict import Check, Outcome
@@ -47,7 +48,7 @@ class RankCause:
 
 @dataclass(frozen=True)
 class CollectiveSummary:
-    """Collectives of one kind on one stream, in the window."""
+    """Collectives of one kind in one communicator, or on one stream, in the window."""
 
     kind: str
     """"all-reduce", "send-recv" ..."""
@@ -59,11 +60,18 @@ class CollectiveSummary:
     last_exposed_ns: int
     """Of those that are the last of their step."""
     on_compute_stream: bool
+    communicator: str = ""
+    """NCCL's id, the same on all ranks; "" where not recorded."""
+    speed: CollectiveSpeed | None = None
+    """Sizes and bandwidth; None where not recorded."""
 
 
 @dataclass(frozen=True)
 class Encounters:
-    """What one stream's collectives are compared by; bounded, times on the report's clock."""
+    """What the collectives of one communicator, or one stream, are compared by.
+
+    Bounded; times on the report's clock.
+    """
 
     stream_id: int
     attendance: Attendance
@@ -74,6 +82,10 @@ class Encounters:
     exposed_end_ns: Ints
     complete: bool
     """Whether all collectives of the window are here, not just the first ones."""
+    communicator: int = ABSENT
+    """NCCL's id; ABSENT where not recorded."""
+    ranks: int = ABSENT
+    """Ranks of the communicator as NCCL said; ABSENT where not recorded."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,7 @@ class ReportResult:
     """Checks of the whole report, and of devices that have no row."""
     rows: tuple[RankRow, ...]
     encounters: tuple[tuple[Encounters, ...], ...]
-    """Of each row, one per communication stream."""
+    """Of each row, one per communicator or communication stream."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Rank of the launched program by environment variable, the most telling first."""
     said_ranks: tuple[str, ...] = ()
@@ -226,6 +238,10 @@ class MeetingSummary:
     complete: bool
     waits: tuple[RankWait, ...]
     """Longest waiting first, bounded."""
+    communicator: str = ""
+    """NCCL's id; "" where not recorded."""
+    speeds: tuple[CollectiveSpeed, ...] = ()
+    """Sizes and bandwidth by kind, where recorded."""
 
 
 @dataclass(frozen=True)

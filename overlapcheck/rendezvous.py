@@ -19,7 +19,7 @@ from functools import reduce
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives
-from overlapcheck.columns import Bools, Columns, Index, Ints, Mask
+from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, Mask, distinct
 from overlapcheck.intervals import Intervals
 
 MIN_OCCASIONS = 3
@@ -36,7 +36,10 @@ _STEP = 1 << 32
 
 @dataclass(frozen=True)
 class Attendance(Columns):
-    """The collectives of one stream of one rank, in order; times on the rank's own clock."""
+    """The collectives of one communicator, or of one stream where that is not known, of one rank.
+
+    In order; times on the rank's own clock.
+    """
 
     start_ns: Ints
     end_ns: Ints
@@ -44,11 +47,13 @@ class Attendance(Columns):
     step: Ints
     order: Ints
     last: Bools
+    bytes: Ints
+    """Of the message; ABSENT where not recorded."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One rank's communication stream."""
+    """One rank's communicator, or communication stream."""
 
     host: tuple[int, ...]
     """Members of different hosts are never compared."""
@@ -57,6 +62,10 @@ class Member:
     attendance: Attendance
     exposed: Intervals
     """The rank's communication without compute, on its own clock."""
+    communicator: int = ABSENT
+    """NCCL's id, where recorded: members with different ones are never compared."""
+    ranks: int = ABSENT
+    """Ranks of the communicator as NCCL said, where recorded."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +94,24 @@ class Meeting:
     """Row of the member that came last, shape (occasions,)."""
     end_spread_ns: int
     """Median over the occasions of how far the ends lie apart: what the clocks agree within."""
+    bytes: Ints
+    """Of the message, shape (occasions,); ABSENT where not recorded."""
+    communicator: int
+    """NCCL's id; ABSENT where not recorded."""
+    ranks: int
+    """Ranks of the communicator as NCCL said; ABSENT where not recorded."""
 
     @property
     def occasions(self) -> int:
         """How many collectives were compared."""
         return int(self.latest.size)
+
+    @property
+    def operation_ns(self) -> Ints:
+        """From the last member's start to the last end, shape (occasions,)."""
+        end = self.start_ns + self.waiting_ns + self.transfer_ns
+        length: Ints = end.max(axis=0) - self.start_ns.max(axis=0)
+        return length
 
     @property
     def waited(self) -> Mask:
@@ -98,15 +120,14 @@ class Meeting:
         return waited
 
 
-def on_streams(collectives: Collectives) -> list[Collectives]:
-    """The collectives that lie wholly in the window, stream by stream."""
-    whole = collectives.rows(collectives.whole)
-    streams = np.stack((whole.context_id, whole.stream_id), axis=1)
-    return [whole.rows((streams == stream).all(axis=1)) for stream in np.unique(streams, axis=0)]
+def whole_channels(collectives: Collectives) -> list[Index]:
+    """Rows that lie wholly in the window, by communicator, or by stream where that is not known."""
+    channels = (rows[collectives.whole[rows]] for rows in collectives.channels)
+    return [rows for rows in channels if rows.size]
 
 
 def attendance(collectives: Collectives) -> Attendance:
-    """What of one stream's collectives is compared with other ranks."""
+    """What of one channel's collectives is compared with other ranks."""
     return Attendance(
         start_ns=collectives.start_ns,
         end_ns=collectives.end_ns,
@@ -114,7 +135,14 @@ def attendance(collectives: Collectives) -> Attendance:
         step=collectives.step,
         order=collectives.order,
         last=collectives.last,
+        bytes=collectives.bytes,
     )
+
+
+def communicator_of(collectives: Collectives) -> tuple[int, int]:
+    """Communicator of one channel and its number of ranks; ABSENT where not recorded."""
+    said = distinct(collectives.ranks[collectives.ranks != ABSENT])
+    return int(collectives.communicator[0]), int(said[0]) if said.size == 1 else ABSENT
 
 
 def meetings(members: Sequence[Member]) -> tuple[Meeting, ...]:
@@ -126,7 +154,8 @@ def meetings(members: Sequence[Member]) -> tuple[Meeting, ...]:
         usable = np.flatnonzero(np.isin(member.attendance.kind, meeting_kinds))
         if usable.size >= MIN_OCCASIONS:
             keys[number] = _Keyed(member, usable)
-            alike.setdefault((member.host, *keys[number].signature), []).append(number)
+            key = (member.host, member.communicator, *keys[number].signature)
+            alike.setdefault(key, []).append(number)
     found = []
     for numbers in alike.values():
         for group in _groups(numbers, keys):
@@ -211,6 +240,9 @@ def _meet(group: list[int], keyed: dict[int, _Keyed]) -> Meeting | None:
     if start.shape[1] < MIN_OCCASIONS:
         return None
     begun = np.clip(start.max(axis=0), start, end)
+    sizes = np.stack(
+        [one.member.attendance.bytes[one.row[i]] for one, i in zip(mine, at, strict=True)]
+    )
     exposed = [
         (
             one.member.exposed.overlap_with(s - one.member.offset_ns, b - one.member.offset_ns),
@@ -231,4 +263,7 @@ def _meet(group: list[int], keyed: dict[int, _Keyed]) -> Meeting | None:
         exposed_transfer_ns=np.stack([transfer for _, transfer in exposed]),
         latest=np.argmax(start, axis=0),
         end_spread_ns=int(np.median(end.max(axis=0) - end.min(axis=0))),
+        bytes=np.where((sizes == sizes[0]).all(axis=0), sizes[0], ABSENT),
+        communicator=mine[0].member.communicator,
+        ranks=mine[0].member.ranks,
     )

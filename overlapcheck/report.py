@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Measurements
 from overlapcheck.timeline import Timeline
@@ -209,6 +210,8 @@ class DeviceReport:
     """Where there is nothing to gain: that, and why."""
     ranges: tuple[RangeSummary, ...] = ()
     """Of the NVTX ranges that the policy or the selection names."""
+    collective_speeds: tuple[CollectiveSpeed, ...] = ()
+    """Of the collectives whose size NCCL recorded, most time first."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
 

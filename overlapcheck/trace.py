@@ -17,6 +17,7 @@ import numpy as np
 from overlapcheck.capture_info import CaptureInfo
 from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask, distinct, numbered
 from overlapcheck.kinds import CopyKind, DeviceKey, MemoryKind
+from overlapcheck.nccl_calls import NcclCalls
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,7 @@ class Trace:
     syncs: Syncs | Missing
     event_records: EventRecords | Missing
     ranges: Ranges | Missing
+    nccl_calls: NcclCalls | Missing
     os_calls: OsCalls | Missing
     overheads: Overheads | Missing
     streams: Streams | Missing

@@ -35,6 +35,8 @@ from overlapcheck.errors import (
 )
 
 WORK_PREFIX = ".overlapcheck-"
+# Python backtraces of CUDA calls; payloads of NVTX ranges, in which NCCL says sizes. From 2024 on.
+_CONTENT = ("--include-json", "--include-blobs")
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,8 @@ def _export_temporarily(report: Path, nsys: Nsys) -> ExportedReport:
 def _export_into(work: Path, report: Path, nsys: Nsys) -> Path:
     target = work / "export.sqlite"
     argv = [str(nsys.path), "export", "--type=sqlite", "--force-overwrite=true"]
-    if "--include-json" in flags_of(nsys, "export"):
-        # Holds the Python backtraces of CUDA calls.
-        argv.append("--include-json=true")
+    known = flags_of(nsys, "export")
+    argv += [f"{option}=true" for option in _CONTENT if option in known]
     source = _imported(work, report, nsys) if is_stream(report) else report.absolute()
     done = run_tool([*argv, f"--output={target}", str(source)])
     if done.exit_code == 0 and is_whole_sqlite(target):

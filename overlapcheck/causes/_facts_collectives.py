@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from overlapcheck.causes._base import Context
+from overlapcheck.causes._facts import MAX_LINES, spread
+from overlapcheck.causes._facts_work import SPEED_MIN_BYTES
 from overlapcheck.collective_order import crossings
+from overlapcheck.collective_speed import CollectiveSpeed, device_speeds, meeting_speeds
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import Mask
 from overlapcheck.measurements import DeviceMeasurements
-from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.quantities import count_of, duration, percent, size
 from overlapcheck.rendezvous import Meeting
 
 TELLING_SHARE = 0.5
@@ -56,6 +61,8 @@ def waiting(context: Context) -> list[str]:
 
 def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ...]) -> list[str]:
     row = meeting.members.index(me)
+    speeds = [one for one in telling(meeting_speeds(meeting)) if not one.waits_included]
+    speed = "".join(f": {told(one)}" for one in speeds[:1])
     waited = int(meeting.exposed_waiting_ns[row].sum())
     moved = int(meeting.exposed_transfer_ns[row].sum())
     if waited + moved == 0:
@@ -64,12 +71,12 @@ def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ..
         mine = int((meeting.latest == row).sum())
         return [
             f"none of it waits for another rank: this one comes last in {mine} of"
-            f" {meeting.occasions} collectives, and the others wait for it"
+            f" {meeting.occasions} collectives, and the others wait for it{speed}"
         ]
     lines = [
         f"of {duration(waited + moved)} exposed in {meeting.occasions} collectives met by"
         f" {count_of(len(meeting.members), 'rank')}, {duration(waited)} wait for a rank that comes"
-        f" later and {duration(moved)} move data"
+        f" later and {duration(moved)} move data{speed}"
     ]
     cost = np.zeros(len(meeting.members), dtype=np.int64)
     np.add.at(cost, meeting.latest, meeting.exposed_waiting_ns[row])
@@ -81,6 +88,25 @@ def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ..
             f" {meeting.occasions}: {duration(int(cost[latest]))} of the waiting"
         )
     return lines
+
+
+def speed(context: Context) -> list[str]:
+    """Sizes and bandwidth where not all ranks were compared, so that waiting cannot be told."""
+    alone = [one for one in device_speeds(context.device.collectives) if one.waits_included]
+    return [f"{told(one)}, waiting for other ranks included" for one in telling(alone)[:MAX_LINES]]
+
+
+def telling(speeds: Sequence[CollectiveSpeed]) -> list[CollectiveSpeed]:
+    """Those whose messages are large enough to say something about the links."""
+    return [one for one in speeds if one.most_bytes >= SPEED_MIN_BYTES and one.algorithm_gbs]
+
+
+def told(one: CollectiveSpeed) -> str:
+    """Number, size and bandwidth: "24 x all-reduce of 144.0 MiB at 165.1 GB/s bus bandwidth"."""
+    sizes = spread(np.array([one.least_bytes, one.most_bytes]), size)
+    kind = "algorithm" if one.bus_gbs is None else "bus"
+    gbs = one.algorithm_gbs if one.bus_gbs is None else one.bus_gbs
+    return f"{one.count} x {one.kind} of {sizes} at {gbs:.1f} GB/s {kind} bandwidth"
 
 
 def order(context: Context) -> list[str]:

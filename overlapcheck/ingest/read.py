@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, constant, distinct
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.ingest.columnar import open_folder
 from overlapcheck.ingest.database import Database, open_database
-from overlapcheck.ingest.schemas import backtraces, device_work, host_calls, metadata, nvtx, target
-from overlapcheck.ingest.schemas._select import (
-    ANY_PROCESS,
-    NotWholeNumbers,
-    decoded,
-    integers,
-    text,
+from overlapcheck.ingest.excerpt import Excerpt, Launched
+from overlapcheck.ingest.memory import require_room
+from overlapcheck.ingest.schemas import (
+    backtraces,
+    device_work,
+    host_calls,
+    metadata,
+    nccl,
+    nvtx,
+    target,
 )
+from overlapcheck.ingest.schemas._select import NotWholeNumbers, decoded, integers, text
+from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:
@@ -29,38 +35,35 @@ if TYPE_CHECKING:
 Table = TypeVar("Table", Kernels, Copies, Memsets)
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path, window_ns: tuple[int, int] | None = None) -> Trace:
     """Read an nsys export of any schema since 2020.
 
     Args:
         path: a SQLite file, or a folder of Parquet or Arrow tables; it is opened read-only and
             never changed.
+        window_ns: read only the rows that this part of the trace, [start, end), is judged by.
 
     Raises:
-        InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
+        InputUnreadable, ReportDamaged, NotAReport, TooLarge: naming the file and what to do.
+        PolicyInvalid: no kernel runs in the window.
     """
     with open_folder(path) if path.is_dir() else open_database(path) as db:
         try:
-            return _read(db)
+            return _read(db, Excerpt(*window_ns) if window_ns else None)
         except NotWholeNumbers as error:
             why = f"column {error} holds something other than whole numbers"
             raise db.damaged(why) from error
 
 
-def _read(db: Database) -> Trace:
-    # The two large tables side by side: numpy lets go of the interpreter while it decodes.
-    with ThreadPoolExecutor(1) as beside:
-        reading_calls = beside.submit(host_calls.read_api_calls, db)
-        kernels = device_work.read_kernels(db)
-        api_calls = reading_calls.result()
-    copies = device_work.read_copies(db)
-    memsets = device_work.read_memsets(db)
-    os_calls = host_calls.read_os_calls(db, api_calls)
+def _read(db: Database, excerpt: Excerpt | None) -> Trace:
+    require_room(db, excerpt)
+    work, api_calls = _events(db, excerpt)
+    os_calls = host_calls.read_os_calls(db, api_calls, excerpt.host_time if excerpt else None)
     overheads = host_calls.read_overheads(db)
     ranges, inline_texts = nvtx.read_ranges(db, _first_free_id(db))
-    kernels = _of_sole_process(kernels, api_calls)
-    copies = _of_sole_process(copies, api_calls)
-    memsets = _of_sole_process(memsets, api_calls)
+    kernels = _of_sole_process(work.kernels, api_calls)
+    copies = _of_sole_process(work.copies, api_calls)
+    memsets = _of_sole_process(work.memsets, api_calls)
     pids = pids_of((kernels, copies, memsets, api_calls, ranges))
     thread_name_ids = target.read_thread_name_ids(db, np.array(pids, dtype=np.int64))
 
@@ -71,11 +74,9 @@ def _read(db: Database) -> Trace:
     if not isinstance(api_calls, Missing):
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
-    work = (kernels, copies, memsets)
-    timed_rows = sum(len(table) for table in work if not isinstance(table, Missing))
     marks, stacks = backtraces.read_python_backtraces(db)
     return Trace(
-        info=metadata.read_capture_info(db, timed_rows),
+        info=metadata.read_capture_info(db, work.untimed),
         strings=Strings(names),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
@@ -88,6 +89,7 @@ def _read(db: Database) -> Trace:
         syncs=host_calls.read_syncs(db),
         event_records=host_calls.read_event_records(db),
         ranges=ranges,
+        nccl_calls=nccl.read_nccl_calls(db),
         os_calls=os_calls,
         overheads=overheads,
         streams=target.read_streams(db),
@@ -96,6 +98,40 @@ def _read(db: Database) -> Trace:
         stacks=stacks,
         call_sites={} if stacks else backtraces.read_call_sites(db),
     )
+
+
+def _events(
+    db: Database, excerpt: Excerpt | None
+) -> tuple[device_work.DeviceWork, ApiCalls | Missing]:
+    """The large tables."""
+    if excerpt is not None:
+        work = device_work.read_device_work(db, excerpt)
+        _check_window(db, excerpt, work)
+        tables = [
+            table
+            for table in (work.kernels, work.copies, work.memsets)
+            if not isinstance(table, Missing)
+        ]
+        none = np.empty(0, dtype=np.int64)
+        pid = np.concatenate([none, *(table.pid for table in tables)])
+        ids = np.concatenate([none, *(table.correlation_id for table in tables)])
+        return work, host_calls.read_api_calls(db, excerpt.calls(Launched(pid, ids)))
+    # Side by side: numpy lets go of the interpreter while it decodes.
+    with ThreadPoolExecutor(1) as beside:
+        reading_calls = beside.submit(host_calls.read_api_calls, db)
+        return device_work.read_device_work(db), reading_calls.result()
+
+
+def _check_window(db: Database, excerpt: Excerpt, work: device_work.DeviceWork) -> None:
+    if isinstance(work.kernels, Missing) or len(work.kernels):
+        return
+    span = device_work.span_ns(db)
+    if span is not None:
+        window = f"{excerpt.start_ns / 1e9:g}..{excerpt.end_ns / 1e9:g}"
+        raise PolicyInvalid(
+            f"--window {window}: no kernel runs there",
+            f"kernels run from {span[0] / 1e9:.3f} to {span[1] / 1e9:.3f} seconds of the trace",
+        )
 
 
 def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table | Missing:

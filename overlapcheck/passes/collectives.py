@@ -7,14 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from overlapcheck.collectives import Collectives, collective_kind
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.collectives import CollectiveKind, Collectives, collective_kind
+from overlapcheck.columns import ABSENT, Ints, Mask, constant, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
+from overlapcheck.passes.nccl_messages import Messages, nccl_messages
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import NO_STEP
 from overlapcheck.passes.window import Steps
-from overlapcheck.rendezvous import Meeting, Member, attendance, meetings, on_streams
+from overlapcheck.rendezvous import (
+    Meeting,
+    Member,
+    attendance,
+    communicator_of,
+    meetings,
+    whole_channels,
+)
 from overlapcheck.trace import Kernels, Strings
 
 MIN_COMPUTE_SHARE = 0.05
@@ -29,6 +37,7 @@ def collectives(
     streams: Sequence[StreamTimeline],
     strings: Strings,
     process: ProcessTables,
+    device_id: int,
 ) -> Collectives:
     """One row per communication kernel that touches the window.
 
@@ -40,12 +49,21 @@ def collectives(
         streams: its streams, to see which also compute.
         strings: names.
         process: whose calls launched them.
+        device_id: the device, among those of the process.
     """
     mine = kernels.rows(communication)
     if len(mine) == 0:
         return Collectives.none()
     step = steps.kernel_step[communication].astype(np.int64)
-    order, before = _on_streams(mine, step)
+    streams_of = (mine.context_id, mine.stream_id)
+    messages = _messages(process, device_id, communication)
+    kind = np.where(
+        messages.kind == CollectiveKind.OTHER, _kinds(mine.name_id, strings), messages.kind
+    )
+    known = messages.communicator != ABSENT
+    channel = (*(np.where(known, ABSENT, key) for key in streams_of), messages.communicator)
+    order, since = _in_order(mine, step, *channel)
+    before = since if not known.any() else _in_order(mine, step, *streams_of)[1]
     window = steps.window
     start = np.maximum(mine.start_ns, window.start_ns)
     end = np.maximum(np.minimum(mine.end_ns, window.end_ns), start)
@@ -58,15 +76,20 @@ def collectives(
         context_id=mine.context_id,
         stream_id=mine.stream_id,
         name_id=mine.name_id,
-        kind=_kinds(mine.name_id, strings),
+        kind=kind,
         step=step,
+        communicator=messages.communicator,
         order=order,
-        since_ns=np.maximum(before, window.start_ns),
+        since_ns=np.maximum(since, window.start_ns),
         ready_ns=np.maximum(_launched(mine, process), _free(mine, before, streams)),
         exposed_ns=end - start - compute.overlap_with(start, end),
         last=_last_of_steps(np.where(whole, step, NO_STEP)),
         on_compute_stream=_on_compute(mine, compute, streams),
         whole=whole,
+        bytes=messages.bytes,
+        ranks=messages.ranks,
+        met=constant(0, len(mine)),
+        transfer_ns=constant(ABSENT, len(mine)),
     )
     touches = (mine.start_ns < window.end_ns) & (mine.end_ns > window.start_ns)
     return rows.rows(touches)
@@ -78,14 +101,32 @@ def _kinds(name_id: Ints, strings: Strings) -> Ints:
     return np.array(kinds, dtype=np.int64)[inverse]
 
 
-def _on_streams(kernels: Kernels, step: Ints) -> tuple[Ints, Ints]:
-    """Position of each on its stream in its step, and the end of the one before it."""
+def _messages(process: ProcessTables, device_id: int, communication: Mask) -> Messages:
+    """What each communication kernel of a device carries, ABSENT where that is not known."""
+    kernels = np.flatnonzero(process.kernels.device_id == device_id)[communication]
+    told = nccl_messages(process)
+    unknown = constant(ABSENT, kernels.size)
+    other = constant(CollectiveKind.OTHER, kernels.size)
+    if len(told) == 0:
+        return Messages(kernels, other, unknown, unknown, unknown)
+    at = np.minimum(np.searchsorted(told.kernel, kernels), len(told) - 1)
+    found = told.kernel[at] == kernels
+    return Messages(
+        kernels,
+        np.where(found, told.kind[at], other),
+        np.where(found, told.bytes[at], unknown),
+        np.where(found, told.communicator[at], unknown),
+        np.where(found, told.ranks[at], unknown),
+    )
+
+
+def _in_order(kernels: Kernels, step: Ints, *keys: Ints) -> tuple[Ints, Ints]:
+    """Position of each, of those with its keys in its step, and the end of the one before it."""
     lowest = np.iinfo(np.int64).min
     position, before = np.zeros_like(step), np.full_like(step, lowest)
-    keys = np.stack((kernels.context_id, kernels.stream_id), axis=1)
-    _, stream = np.unique(keys, axis=0, return_inverse=True)
-    for number in range(int(stream.max()) + 1):
-        rows = np.flatnonzero(stream == number)
+    first, group = groups(*keys)
+    for number in range(first.size):
+        rows = np.flatnonzero(group == number)
         before[rows[1:]] = kernels.end_ns[rows[:-1]]
         # Stable: by step, and in each by start.
         ordered = rows[np.argsort(step[rows], kind="stable")]
@@ -134,18 +175,35 @@ def _on_compute(kernels: Kernels, compute: Intervals, streams: Sequence[StreamTi
     return on
 
 
-def device_meetings(devices: Sequence[DeviceMeasurements]) -> tuple[Meeting, ...]:
+def device_meetings(
+    devices: Sequence[DeviceMeasurements],
+) -> tuple[tuple[DeviceMeasurements, ...], tuple[Meeting, ...]]:
     """Where the devices of one report met: they share its clock; members number the devices.
 
-    A device with several communication streams can take part in several meetings.
+    A device with several communicators can take part in several meetings.
+
+    Returns:
+        The devices, their collectives now with the ranks that met in them, and the meetings.
     """
-    owners, members = [], []
+    owners, members, channels = [], [], []
     for number, device in enumerate(devices):
         exposed = device.communication - device.compute
-        for rows in on_streams(device.collectives):
+        for rows in whole_channels(device.collectives):
+            mine = device.collectives.rows(rows)
             owners.append(number)
-            members.append(Member((), 0, attendance(rows), exposed))
-    return tuple(
-        replace(meeting, members=tuple(owners[m] for m in meeting.members))
-        for meeting in meetings(members)
+            channels.append(rows)
+            members.append(Member((), 0, attendance(mine), exposed, *communicator_of(mine)))
+    found = meetings(members)
+    met = [np.zeros(len(device.collectives), dtype=np.int64) for device in devices]
+    transfer = [np.full_like(counts, ABSENT) for counts in met]
+    for meeting in found:
+        for member, row in zip(meeting.members, meeting.row, strict=True):
+            rows = channels[member][row]
+            met[owners[member]][rows] = len(meeting.members)
+            transfer[owners[member]][rows] = meeting.operation_ns
+    compared = (
+        replace(d, collectives=replace(d.collectives, met=met[i], transfer_ns=transfer[i]))
+        for i, d in enumerate(devices)
     )
+    numbered = (replace(m, members=tuple(owners[i] for i in m.members)) for m in found)
+    return tuple(compared) if found else tuple(devices), tuple(numbered)

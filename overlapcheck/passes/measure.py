@@ -65,7 +65,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     doubtful = [p for p in processes if p.pid in judged or not with_kernels]
     with ThreadPoolExecutor(1) as beside:
         doubting = beside.submit(
-            lambda: [capture_problems(trace, process, selection.steps) for process in doubtful]
+            lambda: [capture_problems(trace, process, selection) for process in doubtful]
         )
         devices = [
             _measure_device(trace, process, device_id, selection, others)
@@ -79,13 +79,14 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         )
     if not processes:
         problems.append(nothing_recorded(trace))
+    compared, meetings = device_meetings(devices)
     return Measurements(
-        devices=tuple(devices),
+        devices=compared,
         problems=tuple(problems),
         names=Names(trace.strings, trace.thread_names, known_sites(trace)),
         framework=framework(trace),
         environment=trace.info.environment,
-        meetings=device_meetings(devices),
+        meetings=meetings,
         utc_start_ns=trace.info.utc_start_ns,
         ranks=trace.info.ranks,
         ranges=rows_or_none(trace.ranges, Ranges),
@@ -152,7 +153,9 @@ def _measure_device(
         slowed = contention(kernels, is_comm, link, communication, window)
         blocking = blocking_calls(process.calls, idle, window)
         times = step_times(kernels, steps, compute, overlaps)
-        found = collectives(kernels, is_comm, steps, compute, streams, trace.strings, process)
+        found = collectives(
+            kernels, is_comm, steps, compute, streams, trace.strings, process, device_id
+        )
         ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,

@@ -24,6 +24,7 @@ from overlapcheck.columns import (
     ordered,
 )
 from overlapcheck.kinds import CopyKind
+from overlapcheck.nccl_calls import NcclCalls
 from overlapcheck.trace import (
     ApiCalls,
     Contexts,
@@ -61,6 +62,7 @@ class ProcessTables:
     syncs: Syncs
     event_records: EventRecords
     ranges: Ranges
+    nccl_calls: NcclCalls
     os_calls: OsCalls
     overheads: Overheads
     streams: Streams
@@ -95,6 +97,7 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
     memsets, calls = own(trace.memsets, Memsets), own(trace.api_calls, ApiCalls)
     syncs, records = own(trace.syncs, Syncs), own(trace.event_records, EventRecords)
     ranges, os_calls = own(trace.ranges, Ranges), own(trace.os_calls, OsCalls)
+    nccl_calls = own(trace.nccl_calls, NcclCalls)
     overheads = own(trace.overheads, Overheads)
     streams, contexts = own(trace.streams, Streams), own(trace.contexts, Contexts)
     return [
@@ -107,6 +110,7 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
             syncs[i],
             records[i],
             ranges[i],
+            nccl_calls[i],
             os_calls[i],
             overheads[i],
             streams[i],
@@ -145,12 +149,16 @@ class CallIndex:
         if self._direct:
             self._rows = np.full(width, NO_CALL, dtype=np.int32)
             self._rows[ids[usable[::-1]] - self._lowest] = usable[::-1]
+            distinct_ids = int(np.count_nonzero(self._rows != NO_CALL))
         else:
             order = usable[ordered(ids[usable])]
             known = ids[order]
             first = np.append(True, known[1:] != known[:-1])
             self._rows = narrow(order if first.all() else order[first])
             self._ids = known if first.all() else known[first]
+            distinct_ids = self._rows.size
+        self.unique = distinct_ids == ids.size
+        """Whether every call has an id of its own."""
 
     def rows(self, correlation_ids: Ints) -> Index:
         """Row of the call with each correlation id, shape (n,); NO_CALL where there is none."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.collective_order import crossings
+from overlapcheck.collective_speed import communicator_name, meeting_speeds
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import MATERIAL_SHARE
@@ -83,7 +84,8 @@ def met_ranks(
         offset = result.utc_start_ns or 0
         for one in result.encounters[position]:
             exposed = Intervals.of(one.exposed_start_ns, one.exposed_end_ns)
-            sides.append(_Side(number, one, Member(clock, offset, one.attendance, exposed)))
+            member = Member(clock, offset, one.attendance, exposed, one.communicator, one.ranks)
+            sides.append(_Side(number, one, member))
     found = meetings([side.member for side in sides])
     summaries = [_summary(meeting, sides, rows) for meeting in found]
     summaries.sort(key=lambda one: -max(wait.exposed_waiting_ns for wait in one.waits))
@@ -166,6 +168,8 @@ def _summary(meeting: Meeting, sides: Sequence[_Side], rows: Sequence[RankRow]) 
         end_spread_ns=meeting.end_spread_ns,
         complete=all(sides[m].encounters.complete for m in meeting.members),
         waits=tuple(waits[:MAX_WAITS]),
+        communicator=communicator_name(meeting.communicator),
+        speeds=meeting_speeds(meeting),
     )
 
 

@@ -21,7 +21,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 2
+FORMAT = 3
 _BLOCK = 1 << 20
 
 

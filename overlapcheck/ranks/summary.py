@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.collective_speed import communicator_name, device_speeds
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import Ints
 from overlapcheck.finding import MATERIAL_SHARE
@@ -20,7 +21,7 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
-from overlapcheck.rendezvous import attendance, on_streams
+from overlapcheck.rendezvous import attendance, communicator_of, whole_channels
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.verdict import Outcome, Verdict
 
@@ -99,20 +100,26 @@ def _causes(report: Report, key: DeviceKey) -> tuple[RankCause, ...]:
 
 
 def _collectives(rows: Collectives) -> tuple[CollectiveSummary, ...]:
-    """Totals by stream and kind, most exposed time first."""
-    keys = np.stack((rows.context_id, rows.stream_id, rows.kind), axis=1)
+    """Totals by communicator, or stream, and kind, most exposed time first."""
+    parts = [
+        channel[rows.kind[channel] == kind]
+        for channel in rows.channels
+        for kind in np.unique(rows.kind[channel])
+    ]
     found = []
-    for key in np.unique(keys, axis=0):
-        mine = rows.rows((keys == key).all(axis=1))
+    for part in parts:
+        mine = rows.rows(part)
         found.append(
             CollectiveSummary(
-                kind=CollectiveKind(key[2]).word,
-                stream_id=int(key[1]),
+                kind=CollectiveKind(int(mine.kind[0])).word,
+                stream_id=int(mine.stream_id[0]),
                 count=len(mine),
                 total_ns=int((mine.end_ns - mine.start_ns).sum()),
                 exposed_ns=int(mine.exposed_ns.sum()),
                 last_exposed_ns=int(mine.exposed_ns[mine.last].sum()),
                 on_compute_stream=bool(mine.on_compute_stream.all()),
+                communicator=communicator_name(int(mine.communicator[0])),
+                speed=next(iter(device_speeds(mine)), None),
             )
         )
     found.sort(key=lambda row: (-row.exposed_ns, -row.total_ns, row.stream_id, row.kind))
@@ -120,16 +127,18 @@ def _collectives(rows: Collectives) -> tuple[CollectiveSummary, ...]:
 
 
 def _encounters(device: DeviceMeasurements) -> tuple[Encounters, ...]:
-    """The first collectives of each stream, as many as fit, with what went before each."""
-    streams = on_streams(device.collectives)
+    """The first collectives of each channel, as many as fit, with what went before each."""
+    channels = [device.collectives.rows(rows) for rows in whole_channels(device.collectives)]
     exposed = device.communication - device.compute
-    room = MAX_ENCOUNTERS // max(len(streams), 1)
+    room = MAX_ENCOUNTERS // max(len(channels), 1)
     return tuple(
-        found for rows in streams if (found := _of_stream(rows, device, exposed, room)) is not None
+        found
+        for rows in channels
+        if (found := _of_channel(rows, device, exposed, room)) is not None
     )
 
 
-def _of_stream(
+def _of_channel(
     rows: Collectives, device: DeviceMeasurements, exposed: Intervals, room: int
 ) -> Encounters | None:
     meets = np.isin(rows.kind, [kind for kind in CollectiveKind if kind.meets])
@@ -142,6 +151,7 @@ def _of_stream(
         # Only collectives all of whose pieces are kept: every number stays exact.
         kept = kept.rows(kept.end_ns <= int(pieces.end_ns[MAX_PIECES - 1]))
         pieces = exposed & Intervals.of(kept.start_ns, kept.end_ns)
+    communicator, ranks = communicator_of(kept)
     return Encounters(
         stream_id=int(kept.stream_id[0]),
         attendance=attendance(kept),
@@ -149,6 +159,8 @@ def _of_stream(
         exposed_start_ns=pieces.start_ns,
         exposed_end_ns=pieces.end_ns,
         complete=len(kept) == len(usable),
+        communicator=communicator,
+        ranks=ranks,
     )
 
 

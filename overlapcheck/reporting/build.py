@@ -8,6 +8,7 @@ from pathlib import PurePath
 import numpy as np
 
 from overlapcheck._version import __version__
+from overlapcheck.collective_speed import device_speeds
 from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
@@ -140,6 +141,7 @@ def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
         ledger=_ledger(device.ledger),
         conclusion=conclusion(device),
         ranges=tuple(_range(part) for part in device.ranges),
+        collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
 
 

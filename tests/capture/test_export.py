@@ -16,7 +16,7 @@ import pytest
 
 from overlapcheck.capture.discovery import Nsys, probe
 from overlapcheck.capture.export import export_sqlite
-from overlapcheck.capture.export_cache import is_whole_sqlite
+from overlapcheck.capture.export_cache import cached_path, digest, is_whole_sqlite
 from overlapcheck.capture.export_failures import Remedy, explain, made_by
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec
@@ -228,19 +228,37 @@ def test_exit_code_0_is_not_believed(
     assert names(report) == [report.name]
 
 
-def test_json_is_asked_for_only_where_it_exists(
-    tmp_path: Path, fake_nsys: Callable[..., Path]
+@pytest.mark.parametrize(
+    "listed_options", [(), ("include-json",), ("include-json", "include-blobs")]
+)
+def test_backtraces_and_payloads_are_asked_for_only_where_nsys_can(
+    tmp_path: Path, fake_nsys: Callable[..., Path], listed_options: tuple[str, ...]
 ) -> None:
     report = tmp_path / "a" / "step.nsys-rep"
     report.parent.mkdir()
     report.write_bytes(HEADER)
     whole = tmp_path / "whole"
     _write_database(whole)
-    listed = fake_nsys(export=f'cp {whole} "$output"', profile_help=["type", "include-json"])
+    listed = fake_nsys(export=f'cp {whole} "$output"', profile_help=["type", *listed_options])
     recorder = f'printf "%s\\n" "$@" >{tmp_path}/words\n'
     listed.write_text(listed.read_text().replace("command=$1", recorder + "command=$1", 1))
     export_sqlite(report, nsys=listed)
-    assert "--include-json=true" in (tmp_path / "words").read_text().splitlines()
+    words = (tmp_path / "words").read_text().splitlines()
+    assert [word for word in words if word.startswith("--include")] == [
+        f"--{option}=true" for option in listed_options
+    ]
+
+
+def test_an_export_from_before_payloads_were_asked_for_is_used(
+    tmp_path: Path, fake_nsys: Callable[..., Path]
+) -> None:
+    report = tmp_path / "step.nsys-rep"
+    report.write_bytes(HEADER)
+    kept = cached_path(report, digest(report), "2025.3.1")
+    _write_database(kept)
+    tool = fake_nsys(version="2025.3.1.90-fake", profile_help=["type", "include-blobs"])
+    exported = export_sqlite(report, nsys=tool)
+    assert (exported.path, exported.cached) == (kept, True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.collective_speed import meeting_speeds
 from overlapcheck.collectives import CollectiveKind
+from overlapcheck.columns import ABSENT
 from overlapcheck.intervals import Intervals
 from overlapcheck.rendezvous import Attendance, Member, meetings
 
@@ -21,6 +23,9 @@ def member(
     count: int = 8,
     stepped: bool = True,
     first_step: int = 0,
+    size: int = ABSENT,
+    communicator: int = ABSENT,
+    ranks: int = ABSENT,
 ) -> Member:
     """A rank that enters each collective some time after the period's half, and leaves with all.
 
@@ -32,6 +37,9 @@ def member(
         count: collectives.
         stepped: whether they have steps.
         first_step: the first that it recorded.
+        size: bytes of each message.
+        communicator: that they belong to.
+        ranks: of the communicator.
     """
     numbers = np.arange(first_step, count, dtype=np.int64)
     start = numbers * PERIOD + PERIOD // 2 + late_ns - clock_ns
@@ -47,8 +55,11 @@ def member(
             step=numbers if stepped else zero - 1,
             order=zero if stepped else numbers - first_step,
             last=np.ones(numbers.shape, dtype=bool),
+            bytes=np.full_like(numbers, size),
         ),
         exposed=Intervals.of(start, end),
+        communicator=communicator,
+        ranks=ranks,
     )
 
 
@@ -102,3 +113,35 @@ def test_members_of_many_communicators_find_their_own() -> None:
 
 def test_nobody_is_nothing() -> None:
     assert meetings([]) == ()
+
+
+# ---- communicators and sizes
+
+
+def test_communicators_with_different_ids_do_not_meet_however_alike_their_times() -> None:
+    assert meetings([member(0, communicator=5), member(0, communicator=6)]) == ()
+    assert len(meetings([member(0, communicator=5), member(0, communicator=5)])) == 1
+
+
+def test_the_speed_of_a_meeting_counts_from_its_last_member() -> None:
+    (found,) = meetings([member(0, size=1_000_000), member(300_000, size=1_000_000)])
+
+    assert found.operation_ns.tolist() == [TRANSFER] * 8
+    (speed,) = meeting_speeds(found)
+    # 1 MB in 100 us, times 2 (2 - 1) / 2.
+    assert (speed.count, speed.bus_gbs, speed.ranks) == (8, 10.0, 2)
+    assert not speed.waits_included
+
+
+def test_ranks_that_nccl_counts_and_nobody_recorded_may_come_later() -> None:
+    (found,) = meetings([member(0, size=1_000_000, ranks=4), member(0, size=1_000_000, ranks=4)])
+
+    (speed,) = meeting_speeds(found)
+    assert (speed.ranks, speed.waits_included) == (4, True)
+
+
+def test_sizes_that_differ_between_members_are_none() -> None:
+    (found,) = meetings([member(0, size=1_000), member(0, size=2_000)])
+
+    assert found.bytes.tolist() == [ABSENT] * 8
+    assert meeting_speeds(found) == ()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NVTX = "NVTX_EVENTS"
 # Push/pop and start/end ranges, live (59, 60) and imported from text files (70, 71).
-_RANGE_TYPES = (59, 60, 70, 71)
+RANGE_TYPES = (59, 60, 70, 71)
 
 
 def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dict[int, str]]:
@@ -47,7 +47,7 @@ def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dic
     chosen = ", ".join(f"{sql} AS {name}" for name, sql in expressions.items())
     rows = db.query(
         f'SELECT {chosen}, {inline} AS inline FROM "{db.resolve(NVTX)}"'
-        f' WHERE eventType IN {_RANGE_TYPES} AND "end" >= start'
+        f' WHERE eventType IN {RANGE_TYPES} AND "end" >= start'
     )
     columns = {name: integers(rows, name) for name in expressions}
     if len(rows) == 0:

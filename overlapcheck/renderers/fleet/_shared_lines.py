@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from overlapcheck.collective_speed import PER_RANK_KINDS, CollectiveSpeed
 from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
-from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.quantities import count_of, duration, percent, size
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
-from overlapcheck.renderers.fleet._head_lines import LABEL, MAX_LABELS
+from overlapcheck.renderers.fleet._head_lines import LABEL
+from overlapcheck.renderers.fleet._words import MAX_LABELS, held
 
 MAX_CAUSES = 5
 MAX_MEETINGS = 2
 MAX_WAITS = 4
+MAX_SPEEDS = 3
 MAX_LOST = 6
 
 
@@ -30,14 +33,14 @@ def cause_lines(report: FleetReport) -> list[Text]:
 
 def _cause(number: int, cause: FleetCause, ranks: int) -> list[Text]:
     where = named(cause.outlier_ranks or cause.labels, MAX_LABELS)
-    held = f"on all {ranks} ranks" if cause.ranks == ranks else f"on {cause.ranks} of {ranks} ranks"
+    on = held(cause, ranks)
     if cause.outlier_ranks:
-        held = f"{held}, far more on {where}"
+        on = f"{on}, far more on {where}"
     elif cause.ranks < ranks:
-        held = f"{held}: {where}"
+        on = f"{on}: {where}"
     worst = f"median {percent(cause.median_share)}, worst {percent(cause.worst_share)}"
     lines = paragraph(
-        styled(f"{number} {cause.cause}", BOLD), f"{held}; {worst} (rank {cause.worst_rank})"
+        styled(f"{number} {cause.cause}", BOLD), f"{on}; {worst} (rank {cause.worst_rank})"
     )
     for fact in cause.evidence[:3]:
         lines += paragraph("-", fact, indent=4)
@@ -63,6 +66,8 @@ def _meeting(one: MeetingSummary) -> list[Text]:
     lines = paragraph(
         styled("collectives", BOLD), f"{kinds} in which {_meeting_ranks(one)} met{part}"
     )
+    for speed in one.speeds[:MAX_SPEEDS]:
+        lines += paragraph("", _speed(speed), indent=4)
     rows: list[Sequence[Cell]] = [
         ["rank", "waits", "exposed", "moves data", "exposed", "comes last"]
     ]
@@ -81,6 +86,19 @@ def _meeting(one: MeetingSummary) -> list[Text]:
     if one.ranks > MAX_WAITS:
         lines.append(text_of(f"  and {count_of(one.ranks - MAX_WAITS, 'more rank')}"))
     return lines
+
+
+def _speed(one: CollectiveSpeed) -> str:
+    """Sizes and, from the last rank's start to the end, bandwidths."""
+    least, most = size(one.least_bytes), size(one.most_bytes)
+    sizes = least if least == most else f"{least} to {most}"
+    each = " per rank" if one.kind in PER_RANK_KINDS else ""
+    said = f"{one.count} {one.kind} of {sizes}{each}"
+    if one.bus_gbs is not None:
+        said += f": {one.bus_gbs:.1f} GB/s bus bandwidth (algorithm {one.algorithm_gbs:.1f})"
+    if one.waits_included:
+        said += ", waiting for ranks without a report included"
+    return said
 
 
 def _meeting_ranks(one: MeetingSummary) -> str:
