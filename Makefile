@@ -31,7 +31,7 @@ format: $(VENV)/installed-dev ## format the code
 golden: $(VENV)/installed-dev ## rewrite the golden outputs; review the diff
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers
 
-bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan, as ratios (minutes)
+bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan and installed peers (12 minutes)
 	$(BIN)/python -m bench
 
 clean: ## remove the environment and caches

@@ -1,90 +1,109 @@
-"""`python -m bench`: the table; `python -m bench --check`: the budget.
+"""`python -m bench`: the table for the README; `python -m bench --check`: the guards.
 
-Only ratios are judged: to a scan of the same rows inside SQLite, run in turns with ours, and of ten
-times the rows to one. Seconds are the machine's, ratios are the program's.
+Everything runs in turns, and only ratios are judged: seconds are the machine's, ratios are the
+program's. Peers take part where they are installed, for instance with
+`pip install HolisticTraceAnalysis`.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
-import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.contest import OURS, ROOT, SCAN, Ratio, Runs, contest, contestants, machine, ratio
-from bench.inputs import INPUTS, Input
+from bench import table, training_run
+from bench.budget import FILE, parse
+from bench.contest import DidNotFinish, machine
+from bench.contestants import absent
+from bench.inputs import INPUTS
+from bench.measured import Measured, made_up, recorded
 
-BUDGET = Path(__file__).with_name("budget.toml")
-TENTH = "ours, a tenth of the rows"
-_WIDE = "{:<27} {:>9} {:<16} {:>17} {:>6}"
+NAMES = (training_run.NAME, *(one.name for one in INPUTS))
+CHECK_SCALE = 0.15
+LARGER = 5
+"""The size beside the full one that has goals, named `steps-x5` in the budget."""
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare with budget.toml, exit 1")
-    parser.add_argument("--only", nargs="+", metavar="INPUT", help="some inputs, by name")
-    parser.add_argument("--scale", type=float, default=None, help="share of the full size")
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    chosen = [one for one in INPUTS if options.only is None or one.name in options.only]
-    scale = options.scale or (0.25 if options.check else 1.0)
-    budget = tomllib.loads(BUDGET.read_text(encoding="utf-8"))
-    print(f"{machine()}; {options.rounds} rounds in turns, sizes x {scale:g}\n")
-    print(_WIDE.format("input", "rows", "contestant", "time / scan", "MiB"))
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    scale = options.scale or (CHECK_SCALE if options.check else 1)
+    rounds = "1 round" if options.rounds == 1 else f"{options.rounds} rounds"
+    headline = f"{machine()}; {rounds} in turns, sizes x {scale:g}"
+    print(table.wrapped(headline), end="\n\n", flush=True)
+    try:
+        return _check(options, scale) if options.check else _full(options, scale)
+    except DidNotFinish as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--check", action="store_true", help="compare with the guards of budget.toml, or exit 1")
+    add("--only", nargs="+", choices=NAMES, default=NAMES, metavar="INPUT", help=", ".join(NAMES))
+    add("--scale", type=float, help=f"share of the full size (1; for --check {CHECK_SCALE})")
+    add("--rounds", type=int, default=3, help="runs of ours and the scan (3)")
+    add("--peers", action=argparse.BooleanOptionalAction,
+        help="run the peers; left out: unless --check or --scale above 1")  # fmt: skip
+    return parser
+
+
+def _full(options: argparse.Namespace, scale: float) -> int:
+    goals = parse(FILE.read_text(encoding="utf-8"), budget_names()).goals
+    with_peers = peers_wanted(options.peers, scale)
+    missed: list[str] = []
+    print(table.FULL_HEAD)
+    for one in _measured(options, scale, with_peers=with_peers):
+        print("\n".join(table.full_rows(one)), flush=True)
+        if scale in (1, LARGER):
+            name = one.name if scale == 1 else f"{one.name}-x{LARGER}"
+            missed += goals.broken(name, one.values)
+    print(f"\n{table.notes(absent(), with_peers=with_peers)}")
+    for line in missed:
+        print(f"goal missed: {line}")
+    return 0
+
+
+def peers_wanted(asked: bool | None, scale: float) -> bool:
+    """Without being asked, peers run up to the full size: beyond, they take half an hour."""
+    return asked if asked is not None else scale <= 1
+
+
+def _check(options: argparse.Namespace, scale: float) -> int:
+    guards = parse(FILE.read_text(encoding="utf-8"), budget_names()).guards
     broken: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="overlapcheck-bench-") as scratch:
-        for one in chosen:
-            rows = max(int(one.rows * scale), 10_000)
-            broken += _one(one, rows, Path(scratch), options.rounds, budget, not options.check)
+    print(table.CHECK_HEAD)
+    for one in _measured(options, scale, with_peers=bool(options.peers)):
+        print(table.check_row(one, guards), flush=True)
+        broken += guards.broken(one.name, one.values)
+    print()
     for line in broken:
         print(f"over budget: {line}")
-    return int(bool(broken) and options.check)
+    if not broken:
+        print("within the budget")
+    return int(bool(broken))
 
 
-def _one(
-    one: Input, rows: int, scratch: Path, rounds: int, budget: dict[str, dict[str, float]],
-    peers: bool,
-) -> list[str]:  # fmt: skip
-    large = _written(one, rows, scratch / "large.sqlite")
-    small = _written(one, rows // 10, scratch / "small.sqlite")
-    commands = contestants(large, peers=peers)
-    commands[TENTH] = contestants(small, peers=False)[OURS]
-    runs = contest(commands, rounds)
-    to_scan = ratio(runs[OURS], runs[SCAN])
-    growth = ratio(runs[OURS], runs[TENTH])
-    _print(one, rows, runs, growth)
-    measured = {
-        "to-scan": to_scan.median,
-        "tenfold": growth.median,
-        "bytes-per-row": runs[OURS].rss_mib * 2**20 / rows,
-    }
-    return [
-        f"{one.name}: {kind} {value:.1f} > {limit:g}"
-        for kind, value in measured.items()
-        if (limit := budget[kind].get(one.name, budget[kind]["other"])) < value
-    ]
+def budget_names() -> tuple[str, ...]:
+    """Every name that the budget may use."""
+    return (*NAMES, *(f"{one.name}-x{LARGER}" for one in INPUTS))
 
 
-def _written(one: Input, rows: int, path: Path) -> Path:
-    # Not in this process: a child's peak memory begins with that of its parent.
-    command = [sys.executable, "-m", "bench.inputs", one.name, str(rows), str(path)]
-    subprocess.run(command, check=True, cwd=ROOT)
-    return path
-
-
-def _print(one: Input, rows: int, runs: dict[str, Runs], growth: Ratio) -> None:
-    shown = {who: taken for who, taken in runs.items() if who != TENTH}
-    for number, (who, taken) in enumerate(shown.items()):
-        what, size = (one.what, f"{rows:,}") if number == 0 else ("", "")
-        spread = _spread(ratio(taken, runs[SCAN]))
-        print(_WIDE.format(what, size, who, spread, f"{taken.rss_mib:.0f}"))
-    print(_WIDE.format("", "", "  10x the rows", f"{_spread(growth)} x", ""), flush=True)
-
-
-def _spread(found: Ratio) -> str:
-    return f"{found.median:.1f} ({found.low:.1f}-{found.high:.1f})"
+def _measured(options: argparse.Namespace, scale: float, *, with_peers: bool) -> Iterator[Measured]:
+    with tempfile.TemporaryDirectory(prefix="overlapcheck-bench-") as name:
+        scratch = Path(name)
+        if training_run.NAME in options.only:
+            yield recorded(scratch, options.rounds, with_peers=with_peers)
+        for one in INPUTS:
+            if one.name in options.only:
+                yield made_up(one, scratch, options.rounds, scale, with_peers=with_peers)
 
 
 if __name__ == "__main__":

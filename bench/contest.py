@@ -1,45 +1,33 @@
-"""Runs ours, the scan and whatever peers are installed, in turns, and takes the ratios."""
+"""Runs contestants in turns, in processes of their own, and takes the ratios."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
+import platform
+import sqlite3
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.contestants import Contestant
+
 ROOT = Path(__file__).parents[1]
-OURS, SCAN, PANDAS, NSYS = "overlapcheck", "SQLite scan", "pandas.read_sql", "nsys analyze"
-# A trace is judged, whatever the judgement; so is a peer that finds something.
-_FINISHED = (0, 1, 3)
-_TABLES = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME")
-_LARGE = (
-    *_TABLES,
-    "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-    "OSRT_API",
-    "NVTX_EVENTS",
-)
-_SCAN = """
-import sqlite3, sys
-connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro&immutable=1", uri=True)
-for table in sys.argv[2].split():
-    has = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
-    sums = ", ".join(f'sum("{name}")' for name in ("start", "end", "correlationId") if name in has)
-    connection.execute(f"SELECT {sums} FROM {table}").fetchone()
+# A bare Python between us and the contestant: its peak memory begins with that of its parent.
+_LAUNCHER = """
+import os, sys, time
+silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+begin = time.perf_counter()
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=silent)
+_, status, used = os.wait4(pid, 0)
+print(time.perf_counter() - begin, used.ru_maxrss, os.waitstatus_to_exitcode(status))
 """
-_READ_SQL = """
-import sqlite3, sys, pandas
-connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro&immutable=1", uri=True)
-for table in sys.argv[2].split():
-    pandas.read_sql(f"SELECT * FROM {table}", connection)
-"""
-_RULES = ("cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps")
+
+
+class DidNotFinish(RuntimeError):
+    """A contestant ended before it had done its work."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +40,7 @@ class Usage:
 
 @dataclass
 class Runs:
-    """All runs of one contestant on one input."""
+    """All runs of one contestant on one input; none of a peer that failed."""
 
     who: str
     usages: list[Usage] = field(default_factory=list)
@@ -62,6 +50,11 @@ class Runs:
         """The most memory of any run."""
         return max(usage.rss_mib for usage in self.usages)
 
+    @property
+    def wall_s(self) -> float:
+        """The median."""
+        return statistics.median(usage.wall_s for usage in self.usages)
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -70,66 +63,61 @@ class Ratio:
     median: float
     low: float
     high: float
+    rounds: int
 
 
-def contestants(export: Path, *, peers: bool) -> dict[str, list[str]]:
-    """Command of each contestant that is installed."""
-    large = " ".join(_LARGE)
-    found = {
-        OURS: [sys.executable, "-m", "overlapcheck", "analyze", str(export), "--format", "json"],
-        SCAN: [sys.executable, "-c", _SCAN, str(export), large],
-    }
-    if peers and importlib.util.find_spec("pandas"):
-        found[PANDAS] = [sys.executable, "-c", _READ_SQL, str(export), " ".join(_TABLES)]
-    nsys = shutil.which("nsys") if peers else None
-    if nsys:
-        found[NSYS] = [nsys, "analyze", "--quiet", "--rule", ",".join(_RULES), str(export)]
-    return found
+def contest(contestants: Sequence[Contestant], rounds: int) -> dict[str, Runs]:
+    """Every contestant once per round, so that all meet the same state of the machine.
 
-
-def contest(commands: dict[str, list[str]], rounds: int) -> dict[str, Runs]:
-    """Every contestant once per round, so that all meet the same state of the machine."""
-    runs = {who: Runs(who) for who in commands}
-    for _ in range(rounds):
-        for who, command in commands.items():
-            runs[who].usages.append(usage(command))
+    Raises:
+        DidNotFinish: one that is no peer did not.
+    """
+    runs = {one.who: Runs(one.who) for one in contestants}
+    failed: set[str] = set()
+    for number in range(rounds):
+        for one in contestants:
+            if one.who in failed or (one.once and number > 0):
+                continue
+            try:
+                runs[one.who].usages.append(usage(one))
+            except DidNotFinish as error:
+                if not one.peer:
+                    raise
+                print(error, file=sys.stderr)
+                failed.add(one.who)
+                runs[one.who].usages.clear()
     return runs
 
 
-def usage(command: Sequence[str]) -> Usage:
-    """Run a command to its end.
+def usage(one: Contestant) -> Usage:
+    """Run a contestant to its end.
 
     Raises:
-        RuntimeError: it ended otherwise than by finishing its work.
+        DidNotFinish: it ended otherwise than by finishing its work.
     """
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    begin = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=ROOT
-    )
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, resources = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    process.stderr.close()
-    if process.returncode not in _FINISHED or b"Traceback" in said:
-        raise RuntimeError(f"{command[:4]} ended with {process.returncode}: {said[-300:]!r}")
-    return Usage(wall, resources.ru_maxrss / 1024)
+    launcher = (sys.executable, "-S", "-c", _LAUNCHER, *one.command)
+    ended = subprocess.run(launcher, capture_output=True, check=True, env=environment, cwd=ROOT)
+    wall, rss_kib, code = ended.stdout.split()
+    if int(code) not in one.finished or b"Traceback" in ended.stderr:
+        last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise DidNotFinish(f"{one.who} ended with exit code {int(code)}: {last}")
+    return Usage(float(wall), int(rss_kib) / 1024)
 
 
 def ratio(one: Runs, other: Runs) -> Ratio:
-    """How many times as long one took, round by round."""
-    pairs = zip(one.usages, other.usages, strict=True)
+    """How many times as long one took, round by round; rounds that one sat out do not count."""
+    pairs = zip(one.usages, other.usages, strict=False)
     each = [a.wall_s / b.wall_s for a, b in pairs]
-    return Ratio(statistics.median(each), min(each), max(each))
+    return Ratio(statistics.median(each), min(each), max(each), len(each))
 
 
 def machine() -> str:
-    """Processor and cores, for the table."""
+    """What the figures depend on."""
     model = "unknown processor"
     info = Path("/proc/cpuinfo")
     if info.exists():
         lines = (line for line in info.read_text().splitlines() if line.startswith("model name"))
         model = next(lines, f": {model}").split(":", 1)[1].strip()
-    return f"{model}, {os.cpu_count()} cores, Python {sys.version.split()[0]}"
+    versions = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    return f"{model}, {os.cpu_count()} cores, {versions}"

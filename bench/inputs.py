@@ -22,6 +22,8 @@ KERNEL, MEMCPY = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY"
 RUNTIME, SYNC = "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
 EVENT, NVTX, OSRT = "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "NVTX_EVENTS", "OSRT_API"
 STREAM = "TARGET_INFO_CUDA_STREAM"
+LARGE = (KERNEL, RUNTIME, MEMCPY, SYNC, OSRT, NVTX)
+SMALLEST = 10_000
 _NAMES = (
     "cudaLaunchKernel",
     "cudaMemcpyAsync",
@@ -36,6 +38,8 @@ _NAMES = (
 )
 _ID = {name: number for number, name in enumerate(_NAMES, 1)}
 _KERNELS_PER_STEP = 1000
+# Rows that are Python objects at a time; all of a large input would take gigabytes.
+BLOCK = 100_000
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,16 @@ class Input:
     name: str
     what: str
     rows: int
-    """Of the largest table, at full size."""
+    """Of `table`, at full size."""
     make: Callable[[int], Mapping[str, Table]]
-    """Tables for a number of rows."""
+    """Tables for a number of rows of `table`."""
+    table: str = KERNEL
+    scanned: tuple[str, ...] = LARGE
+    """Tables that the scan reads."""
+
+    def rows_at(self, scale: float) -> int:
+        """Rows at a share of the full size; fewer than ten thousand would measure nothing."""
+        return max(round(self.rows * scale), SMALLEST)
 
 
 def write(path: Path, tables: Mapping[str, Table]) -> Path:
@@ -72,17 +83,19 @@ def _most_steps(tables: Mapping[str, Table]) -> int:
 
 def _insert(connection: sqlite3.Connection, name: str, table: Table) -> None:
     described = connection.execute(f"PRAGMA table_info({name})").fetchall()
-    count = max(value.size for value in table.values() if isinstance(value, np.ndarray))
     needed = {row[1]: 0 for row in described if row[3]} | table
-    columns = [
-        value.tolist() if isinstance(value, np.ndarray) else [value] * count
-        for value in needed.values()
-    ]
+    columns = [value for value in needed.values() if isinstance(value, np.ndarray)]
     chosen = ", ".join(f'"{column}"' for column in needed)
-    marks = ", ".join("?" * len(needed))
-    connection.executemany(
-        f"INSERT INTO {name} ({chosen}) VALUES ({marks})", zip(*columns, strict=True)
-    )
+    values = ", ".join("?" if isinstance(v, np.ndarray) else str(v) for v in needed.values())
+    statement = f"INSERT INTO {name} ({chosen}) VALUES ({values})"
+    for begin in range(0, row_count(table), BLOCK):
+        block = [column[begin : begin + BLOCK].tolist() for column in columns]
+        connection.executemany(statement, zip(*block, strict=True))
+
+
+def row_count(table: Table) -> int:
+    """Rows of a table; a column that is one number has as many as the others."""
+    return max(value.size for value in table.values() if isinstance(value, np.ndarray))
 
 
 def _program(count: int, *, streams: int = 1, pid: int = 1, gap_us: int = 3) -> dict[str, Table]:
@@ -141,15 +154,16 @@ def _calls(start: Values, end: Values, thread: int, correlation: Values, name: s
 
 
 def _joined(*tables: Table) -> Table:
-    """The rows of several tables."""
+    """The rows of several tables; a column that is one number in all of them stays that."""
     whole: Table = {}
-    for name in tables[0]:
-        parts = []
-        for table in tables:
-            count = max(v.size for v in table.values() if isinstance(v, np.ndarray))
-            value = table[name]
-            parts.append(value if isinstance(value, np.ndarray) else np.full(count, value))
-        whole[name] = np.concatenate(parts)
+    for name, first in tables[0].items():
+        values = [table[name] for table in tables]
+        if isinstance(first, int) and all(isinstance(v, int) and v == first for v in values):
+            whole[name] = first
+        else:
+            whole[name] = np.concatenate(
+                [np.broadcast_to(table[name], row_count(table)) for table in tables]
+            )
     return whole
 
 
@@ -188,8 +202,7 @@ def shuffled(count: int) -> dict[str, Table]:
     random = np.random.default_rng(0)
     made = steps(count)
     for name in (KERNEL, RUNTIME):
-        rows = max(v.size for v in made[name].values() if isinstance(v, np.ndarray))
-        order = random.permutation(rows)
+        order = random.permutation(row_count(made[name]))
         made[name] = {
             column: value[order] if isinstance(value, np.ndarray) else value
             for column, value in made[name].items()
@@ -204,7 +217,8 @@ def streams(count: int) -> dict[str, Table]:
 
 def processes(count: int) -> dict[str, Table]:
     """64 processes on 8 devices."""
-    programs = [_program(count // 64, pid=pid) for pid in range(1, 65)]
+    shares = [count // 64 + (pid <= count % 64) for pid in range(1, 65)]
+    programs = [_program(share, pid=pid) for pid, share in enumerate(shares, 1)]
     for pid, program in enumerate(programs):
         program[KERNEL]["deviceId"] = pid % 8
     return _together(programs)
@@ -291,13 +305,13 @@ def spanning(count: int) -> dict[str, Table]:
 def nested(count: int) -> dict[str, Table]:
     """NVTX ranges nested as deep as they are many."""
     made = _program(2000)
-    number = np.arange(count)
+    number = np.arange(count - row_count(made[NVTX]))
     deep: Table = {
         "start": number,
         "end": 10**10 - number,
         "eventType": 59,
         "globalTid": (VM | 1) << 24 | 1,
-        "textId": np.full(count, _ID["add"]),
+        "textId": _ID["add"],
     }
     return made | {NVTX: _joined(made[NVTX], deep)}
 
@@ -323,18 +337,18 @@ def chain(count: int) -> dict[str, Table]:
 
 
 INPUTS = (
-    Input("steps", "launch-bound steps", 2_000_000, steps),
+    Input("steps", "launch-bound steps", 2_000_000, steps, scanned=(KERNEL, RUNTIME)),
     Input("shuffled", "the same, rows in no order", 2_000_000, shuffled),
     Input("streams", "200 streams", 2_000_000, streams),
     Input("processes", "64 processes, 8 devices", 2_000_000, processes),
-    Input("os-calls", "OS calls", 8_000_000, os_calls),
-    Input("copies", "copies", 2_000_000, copies),
-    Input("waits", "event waits", 500_000, waits),
+    Input("os-calls", "OS calls", 8_000_000, os_calls, OSRT),
+    Input("copies", "copies", 2_000_000, copies, MEMCPY),
+    Input("waits", "event waits", 500_000, waits, SYNC),
     Input("touching", "kernels that touch", 1_000_000, touching),
     Input("instant", "all at one instant", 1_000_000, instant),
     Input("spanning", "one copy over all", 1_000_000, spanning),
-    Input("nested", "nested NVTX ranges", 1_000_000, nested),
-    Input("chain", "one gap, a chain of copies", 100_000, chain),
+    Input("nested", "nested NVTX ranges", 1_000_000, nested, NVTX),
+    Input("chain", "one gap, a chain of copies", 100_000, chain, MEMCPY),
 )
 
 
