@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
@@ -129,17 +131,21 @@ def checks_table(checks: tuple[Check, ...]) -> Html | None:
     if not checks:
         return None
     rows = [_row(check) for check in checks]
+    head = ("check", "measured", "limit", "result", "reason")
+    return html(table(head, rows, "lrrln"), meanings([check.name for check in checks]))
+
+
+def meanings(names: Sequence[str]) -> Html | None:
+    """What the checks of these names measure."""
     used = [
         html(el("dfn", word), f" {meaning}")
         for word, meaning in _MEANINGS
-        if any(check.name.startswith(word) for check in checks)
+        if any(name.startswith(word) for name in names)
     ]
     notes: list[Child] = []
     for note in used:
         notes += [note, "; "]
-    legend = el("p", *notes[:-1], cls="dim note") if notes else None
-    head = ("check", "measured", "limit", "result", "reason")
-    return html(table(head, rows, "lrrln"), legend)
+    return el("p", *notes[:-1], cls="dim note") if notes else None
 
 
 def _row(check: Check) -> tuple[Child, ...]:

@@ -410,7 +410,7 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.add(tag)
         assert not any(name.startswith("on") for name, _ in attrs)
-        if tag not in {"meta", "link", "br"}:
+        if tag not in {"meta", "link", "br", "input"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

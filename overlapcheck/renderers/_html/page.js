@@ -57,7 +57,7 @@
     let before = null, folded = [];
     addEventListener("beforeprint", () => {
       before = root.dataset.theme;
-      folded = [...document.querySelectorAll("details:not([open])")];
+      folded = [...document.querySelectorAll("details:not([open], .quiet)")];
       for (const one of folded) one.open = true;
       theme("light");
     });

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from overlapcheck.fleet import FAILING_RANKS, FleetCheck, FleetReport, named
+from overlapcheck.fleet import FleetCheck, FleetReport
 from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
@@ -19,9 +19,9 @@ from overlapcheck.renderers._terminal_text import (
     text_of,
     width_of,
 )
+from overlapcheck.renderers.fleet._words import grounds
 from overlapcheck.verdict import Outcome
 
-MAX_LABELS = 8
 LABEL = 9
 """Columns of "program  "."""
 
@@ -29,36 +29,7 @@ LABEL = 9
 def verdict_line(report: FleetReport) -> Text:
     """The outcome and what it rests on."""
     mark = styled(report.outcome.value, OUTCOME_STYLES[report.outcome])
-    return text_of(mark, "  ", clip("; ".join(_behind(report)), WIDTH - width_of(mark) - 2))
-
-
-def _behind(report: FleetReport) -> list[str]:
-    """What the verdict rests on, the most telling first."""
-    ranks = len(report.rows)
-    failed = [row.label for row in report.rows if row.outcome is Outcome.FAIL]
-    unsure = sum(row.outcome is Outcome.INCONCLUSIVE for row in report.rows)
-    said = []
-    if failed:
-        few = len(failed) <= 3 and len(failed) < ranks
-        which = f" ({named(failed, MAX_LABELS)})" if few else ""
-        most = next((c.limit for c in report.checks if c.name == FAILING_RANKS), None)
-        may = f", {percent(most)} may" if most else ""
-        said.append(f"{len(failed)} of {count_of(ranks, 'rank')} failed{which}{may}")
-    if report.stragglers:
-        said.append(f"waiting for rank {report.stragglers[0].rank}")
-    own = next((one for one in report.causes if one.outlier_ranks), None)
-    if own is not None:
-        where = "only" if own.ranks == len(own.outlier_ranks) else "most"
-        said.append(f"{own.cause} {where} on {named(own.outlier_ranks, MAX_LABELS)}")
-    elif failed and report.causes:
-        said.append(f"first cause: {report.causes[0].cause}")
-    if unsure:
-        said.append(f"{count_of(unsure, 'rank')} cannot be judged")
-    if report.lost:
-        said.append(f"{count_of(len(report.lost), 'report')} lost")
-    if report.outcome is Outcome.PASS and not failed and not unsure and not report.lost:
-        said.insert(0, f"all {count_of(ranks, 'rank')} passed")
-    return said or ["nothing was recorded"]
+    return text_of(mark, "  ", clip("; ".join(grounds(report)), WIDTH - width_of(mark) - 2))
 
 
 def looked_at(report: FleetReport) -> list[Text]:

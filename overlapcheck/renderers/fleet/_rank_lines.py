@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from overlapcheck.fleet import FleetReport, Outlier, RankRow, Straggler
+from overlapcheck.fleet import FleetReport, RankRow, Straggler
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
+from overlapcheck.renderers.fleet._words import deviations, in_unit
 from overlapcheck.verdict import SEVERITY, Outcome
 
 MAX_RANKS = 16
@@ -50,17 +51,13 @@ def outlier_lines(report: FleetReport) -> list[Text]:
         return []
     rows: list[Sequence[Cell]] = [["unlike the others", "rank", "here", "median", "deviations"]]
     for one in report.outliers[:MAX_OUTLIERS]:
-        shown = f"{one.deviations:.0f}" if one.deviations < 100 else ">= 100"
-        rows.append([one.measure, one.rank, _value(one, one.value), _value(one, one.median), shown])
+        here, usual = in_unit(one, one.value), in_unit(one, one.median)
+        rows.append([one.measure, one.rank, here, usual, deviations(one)])
     lines = table(rows, "llrrr", flexible=(0, 1))
     more = report.outliers_total - MAX_OUTLIERS
     if more > 0:
         lines.append(text_of(f"  and {more} more"))
     return lines
-
-
-def _value(one: Outlier, value: float) -> str:
-    return percent(value) if one.unit == "share" else duration(value)
 
 
 def rank_lines(report: FleetReport) -> list[Text]:

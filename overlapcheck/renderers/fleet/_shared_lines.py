@@ -11,7 +11,7 @@ from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
 from overlapcheck.quantities import count_of, duration, percent, size
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._head_lines import LABEL
-from overlapcheck.renderers.fleet._words import MAX_LABELS, held
+from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_met
 
 MAX_CAUSES = 5
 MAX_MEETINGS = 2
@@ -63,9 +63,7 @@ def meeting_lines(report: FleetReport) -> list[Text]:
 def _meeting(one: MeetingSummary) -> list[Text]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in one.kinds.items())
     part = "" if one.complete else ", the first ones of the window"
-    lines = paragraph(
-        styled("collectives", BOLD), f"{kinds} in which {_meeting_ranks(one)} met{part}"
-    )
+    lines = paragraph(styled("collectives", BOLD), f"{kinds} in which {who_met(one)} met{part}")
     for speed in one.speeds[:MAX_SPEEDS]:
         lines += paragraph("", _speed(speed), indent=4)
     rows: list[Sequence[Cell]] = [
@@ -99,12 +97,6 @@ def _speed(one: CollectiveSpeed) -> str:
     if one.waits_included:
         said += ", waiting for ranks without a report included"
     return said
-
-
-def _meeting_ranks(one: MeetingSummary) -> str:
-    if one.ranks <= MAX_LABELS:
-        return named(one.labels, MAX_LABELS)
-    return f"{one.ranks} ranks ({', '.join(one.labels[:3])} ...)"
 
 
 def lost_lines(report: FleetReport) -> list[Text]:
