@@ -1,6 +1,6 @@
 """Judges a job made of real traces: planted ranks, memory, and what a second worker brings.
 
-    python bench/ranks.py ../shared/traces/unpacked --ranks 512
+    python bench/ranks.py FOLDER_OF_EXPORTS --ranks 512
 
 Every host has eight ranks with copies of rank_1; the straggler is rank_0 of the same run on one
 host, the pageable rank is pt_pageable. Clocks differ by host. Prints figures; asserts only what
