@@ -10,7 +10,7 @@ import numpy as np
 
 from overlapcheck.columns import Codes, Ints, Mask, Rows, distinct, one_of
 from overlapcheck.ledger import Reason, Relation, Work
-from overlapcheck.passes.dependencies import NO_OPERATION
+from overlapcheck.passes.edges import NO_OPERATION
 from overlapcheck.passes.held_calls import SMALL_COPY_BYTES
 from overlapcheck.passes.host_lateness import DRAIN_SLACK_NS
 from overlapcheck.passes.idle_walk import SUBMIT_SLACK_NS, Part, Parts

@@ -26,7 +26,7 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
-from overlapcheck.passes.dependencies import NO_OPERATION
+from overlapcheck.passes.edges import NO_OPERATION
 from overlapcheck.passes.fill_reasons import fill_reasons
 from overlapcheck.passes.host_lateness import explain_lateness
 from overlapcheck.passes.idle_walk import Part, Parts, walk

@@ -33,7 +33,8 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Work
-from overlapcheck.passes.dependencies import NO_OPERATION, Dependencies
+from overlapcheck.passes.dependencies import Dependencies
+from overlapcheck.passes.edges import NO_OPERATION
 from overlapcheck.passes.operations import Operations
 from overlapcheck.passes.process import ABSENT_TIME
 from overlapcheck.passes.side_by_side import side_by_side
