@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,19 @@ _BYTES_PER_ROW = {
 }
 """At the peak of an analysis, measured on traces of two to eight million rows (see bench/)."""
 _MEMINFO = Path("/proc/meminfo")
-_CGROUPS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
+_CGROUPS = tuple(
+    tuple(Path("/sys/fs/cgroup") / name for name in names)
+    for names in (
+        ("memory.max", "memory.current", "memory.stat"),
+        (
+            "memory/memory.limit_in_bytes",
+            "memory/memory.usage_in_bytes",
+            "memory/memory.stat",
+        ),
+    )
 )
+_CACHE = re.compile(r"^(?:total_)?(?:in)?active_file (\d+)$", re.MULTILINE)
+"""Files that the kernel keeps as long as nobody needs the room."""
 
 
 def require_room(db: Database, excerpt: Excerpt | None) -> None:
@@ -79,12 +86,18 @@ def _available() -> int | None:
     return int(value[0]) * 1024 if value else None
 
 
-def _left(limit: Path, used: Path) -> int | None:
+def _left(limit: Path, used: Path, stat: Path) -> int | None:
+    """What a container has left; files it has read count as used, but give way."""
     try:
         most, now = limit.read_text().strip(), used.read_text().strip()
+        told = stat.read_text()
     except OSError:
         return None
-    return max(int(most) - int(now), 0) if most.isdigit() and now.isdigit() else None
+    if not (most.isdigit() and now.isdigit()):
+        return None
+    # The old layout tells a group's own part first, and that of all below it as total_.
+    totals = "\n".join(line for line in told.splitlines() if line.startswith("total_")) or told
+    return max(int(most) - int(now) + sum(map(int, _CACHE.findall(totals))), 0)
 
 
 def _limit() -> int | None:

@@ -68,15 +68,23 @@ def test_the_command_says_it_in_one_line(
 def test_the_tightest_of_system_and_container_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meminfo, most, used = (tmp_path / name for name in ("meminfo", "max", "current"))
+    meminfo, most, used, stat = (tmp_path / name for name in ("meminfo", "max", "current", "stat"))
     meminfo.write_text("MemTotal: 9000 kB\nMemAvailable:    4000 kB\n")
     most.write_text("3000000\n")
     used.write_text("1000000\n")
+    stat.write_text("anon 900000\n")
     monkeypatch.setattr(memory, "_MEMINFO", meminfo)
-    monkeypatch.setattr(memory, "_CGROUPS", ((most, used),))
+    monkeypatch.setattr(memory, "_CGROUPS", ((most, used, stat),))
     monkeypatch.setattr(memory, "_limit", lambda: None)
 
     assert memory.free_bytes() == 2_000_000
+
+    # Files that were read count as used, but give way.
+    stat.write_text("anon 300000\nfile 700000\ninactive_file 500000\nactive_file 100000\n")
+    assert memory.free_bytes() == 2_600_000
+
+    stat.write_text("inactive_file 7\ntotal_inactive_file 200000\ntotal_active_file 0\n")
+    assert memory.free_bytes() == 2_200_000
 
     most.write_text("max\n")
     assert memory.free_bytes() == 4_096_000
