@@ -28,7 +28,9 @@ class WindowSource(StrEnum):
     OPTION = "option"
     NVTX_STEPS = "nvtx-steps"
     KERNEL_PERIOD = "kernel-period"
-    ALL_KERNELS = "all-kernels"
+    WHOLE_RUN = "whole-run"
+    NOTHING = "nothing"
+    """All kernels, to be looked at, not judged: the steps hold no work of the device."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,14 @@ class Window:
     def length_ns(self) -> int:
         """Length of the window, ns."""
         return max(0, self.end_ns - self.start_ns)
+
+
+@dataclass(frozen=True)
+class PageFaults:
+    """Groups of page faults of kernels on unified memory, in the window."""
+
+    groups: int
+    faults: int
 
 
 class StreamRole(StrEnum):
@@ -160,6 +170,7 @@ class DeviceMeasurements(TimeUse):
     process_name: str
     window: Window
     migrations: UnifiedMigrations
+    page_faults: PageFaults
     streams: tuple[StreamTimeline, ...]
     gaps: ComputeGaps
     """Of the whole device."""
@@ -172,6 +183,8 @@ class DeviceMeasurements(TimeUse):
     collectives: Collectives = field(default_factory=Collectives.none)
     ranges: tuple[RangeUse, ...] = ()
     """By pattern of the selection, in its order."""
+    notes: tuple[str, ...] = ()
+    """What the user may want to know of the definitions: kernels that may be communication."""
 
     @property
     def length_ns(self) -> int:

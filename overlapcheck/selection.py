@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 COMMUNICATION = (
     r"nccl|nvshmem|all_?reduce|allgather|all_gather|reduce_?scatter|cross_device_reduce"
-    r"|alltoall|all_to_all"
+    r"|alltoall|all_to_all|all2all|^(cached_)?(notify_)?(dispatch|combine)$"
 )
 """Short names of kernels that move data between devices."""
 

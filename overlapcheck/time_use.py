@@ -23,9 +23,13 @@ class TimeUse(ABC):
     compute: Intervals
     opaque: Intervals
     """Part of compute that is graph launches of unknown content."""
+    stalled: Intervals
+    """Part of compute in which unified memory migrates: kernels that wait for their pages."""
     communication: Intervals
     copies: Mapping[Direction, CopyOverlap]
     """Only directions that have copies in it."""
+    one_copy_engine: bool
+    """Whether copies in and out take turns on the device's only copy engine."""
 
     @property
     @abstractmethod
@@ -51,14 +55,22 @@ class TimeUse(ABC):
     def bound_ns(self) -> int:
         """The shortest it could be: its busiest resource alone.
 
-        Pageable copies give no relief, for their length is itself the fault.
+        Pageable copies give no relief, for their length is itself the fault; neither does compute
+        that waits for pages.
         """
-        pinned = (
-            self.copies[direction].pinned.total_ns
+        computing = self.compute_ns - self.stalled.total_ns
+        return max(computing, self.communication.total_ns, self._link_bound_ns)
+
+    @property
+    def _link_bound_ns(self) -> int:
+        pinned = [
+            self.copies[direction].pinned
             for direction in (Direction.H2D, Direction.D2H)
             if direction in self.copies
-        )
-        return max(self.compute_ns, self.communication.total_ns, *pinned, 0)
+        ]
+        if self.one_copy_engine and len(pinned) == 2:
+            return (pinned[0] | pinned[1]).total_ns
+        return max((busy.total_ns for busy in pinned), default=0)
 
     @property
     def recoverable(self) -> float | None:

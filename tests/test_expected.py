@@ -55,7 +55,9 @@ def test_numbers_and_verdict_are_those_expected(
 
     # An empty list says "no device to judge" only beside INCONCLUSIVE, else that none are given.
     if expected["numbers"] or expected["verdict"] == "INCONCLUSIVE":
-        assert numbers == [_with_tolerance(device) for device in expected["numbers"]]
+        assert numbers == [
+            {"stalled_ns": 0} | _with_tolerance(device) for device in expected["numbers"]
+        ]
     if expected["verdict"] is not None:
         assert verdict.outcome == expected["verdict"], verdict.checks
 
@@ -79,6 +81,7 @@ def _numbers(device: DeviceMeasurements) -> dict[str, Any]:
         "steps": device.window.steps,
         "window_ns": device.window.length_ns,
         "compute_ns": device.compute_ns,
+        "stalled_ns": device.stalled.total_ns,
         "idle_ns": device.idle_ns,
         "communication_ns": device.communication.total_ns,
         "communication_hidden_ns": device.communication_hidden_ns,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from overlapcheck.checks import capture, named_causes, overlap, ranges, shares
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 from overlapcheck.verdict import Check, Outcome, Policy, Verdict
 
 
@@ -25,7 +25,12 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
         incomplete = bool(capture.problems_of(measured, device.key))
         others = _other_checks(device, measured, policy, findings)
         checks.append(captured)
-        checks += [_not_judged(check) for check in others] if incomplete else others
+        if device.window.source is WindowSource.NOTHING:
+            checks.append(_no_window(device))
+            others = [_not_judged(check, "the steps hold no work of this device") for check in others]
+        elif incomplete:
+            others = [_not_judged(check, "the recording is incomplete") for check in others]
+        checks += others
     if not measured.devices:
         checks = capture.check_report(measured)
     return Verdict(tuple(checks))
@@ -46,11 +51,25 @@ def _other_checks(
     ]
 
 
-def _not_judged(check: Check) -> Check:
+def _no_window(device: DeviceMeasurements) -> Check:
+    """What was to be judged is not there; to judge something else would be no answer."""
+    return Check(
+        "window",
+        device.key,
+        Outcome.INCONCLUSIVE,
+        None,
+        None,
+        device.window.why,
+        settle_with="name the ranges around the launches with --steps, or what to judge with"
+        " --window, --device",
+    )
+
+
+def _not_judged(check: Check, why: str) -> Check:
     return replace(
         check,
         outcome=Outcome.INCONCLUSIVE,
         measured=None,
-        reason="not judged: the recording is incomplete",
+        reason=f"not judged: {why}",
         settle_with="",
     )

@@ -201,7 +201,7 @@ def _steps_without_work(
     process: ProcessTables, strings: Strings, selection: Selection
 ) -> CaptureProblem | None:
     ranges = step_ranges(process.ranges, strings, selection.steps)
-    if ranges is None:
+    if ranges is None or ranges.beside:
         return None
     judged = np.ones(len(ranges), dtype=bool)
     if selection.window_ns is not None:

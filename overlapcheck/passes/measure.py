@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import PurePath
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
@@ -15,6 +16,7 @@ from overlapcheck.measurements import (
     DeviceMeasurements,
     Measurements,
     Names,
+    PageFaults,
     Window,
 )
 from overlapcheck.passes.blocking_calls import blocking_calls
@@ -52,7 +54,6 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
     others = OtherProcesses(trace)
-    _check_steps(processes, trace, selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
         (process, device_id)
@@ -61,6 +62,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         if selection.device in (None, device_id)
     ]
     judged = {process.pid for process, _ in chosen}
+    _check_steps(processes, judged, trace, selection)
     # A launcher or loader process without kernels is no fault while others have them.
     doubtful = [p for p in processes if p.pid in judged or not with_kernels]
     with ThreadPoolExecutor(1) as beside:
@@ -97,14 +99,31 @@ def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
 
-def _check_steps(processes: list[ProcessTables], trace: Trace, selection: Selection) -> None:
+def _check_steps(
+    processes: list[ProcessTables], judged: set[int], trace: Trace, selection: Selection
+) -> None:
+    """Refuse a pattern that matches nothing, or only ranges of processes that are not judged."""
     if selection.steps is None:
         return
-    if all(step_ranges(p.ranges, trace.strings, selection.steps) is None for p in processes):
+    pattern = selection.steps
+    matched = {p.pid for p in processes if step_ranges(p.ranges, trace.strings, pattern)}
+    told, listing = selection.told("steps"), "nsys stats --report nvtx_sum REPORT"
+    if not matched:
         raise PolicyInvalid(
-            f"{selection.told('steps')}: no NVTX range family of 3 or more matches it",
-            "list the names: nsys stats --report nvtx_sum REPORT",
+            f"{told}: no NVTX range family of 3 or more matches it", f"list the names: {listing}"
         )
+    if judged and selection.window_ns is None and not matched & judged:
+        others = ", ".join(_process_title(pid, trace) for pid in sorted(matched))
+        raise PolicyInvalid(
+            f"{told}: matches only ranges of {others}, which ran no kernel that is judged",
+            "name ranges around the launches of"
+            f" {', '.join(_process_title(pid, trace) for pid in sorted(judged))}: {listing}",
+        )
+
+
+def _process_title(pid: int, trace: Trace) -> str:
+    name = PurePath(trace.process_names.get(pid, "")).name or "process"
+    return f"{name} ({pid & 0xFFFFFF})"
 
 
 def _measure_device(
@@ -120,7 +139,7 @@ def _measure_device(
     whole = kernels is process.kernels
     call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
     launch_ns = launch_start_ns(call, process.calls)
-    steps = choose_window(process, kernels, launch_ns, trace.strings, selection)
+    steps = choose_window(process, kernels, copies, launch_ns, trace.strings, selection)
     del launch_ns  # a large trace needs the room
     window = steps.window
 
@@ -165,8 +184,11 @@ def _measure_device(
         compute=compute,
         opaque=_union(kernels, kernels.opaque, window),
         communication=communication,
+        stalled=compute & migrations.busy,
         copies=overlaps,
+        one_copy_engine=trace.copy_engines(key) == 1,
         migrations=migrations,
+        page_faults=PageFaults(0, 0),
         streams=streams,
         gaps=gaps,
         stream_gaps=stream_gaps,

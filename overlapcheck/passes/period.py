@@ -6,6 +6,7 @@ period             4         4         4          → 3 steps, warm-up and teard
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +14,9 @@ import numpy as np
 from overlapcheck.columns import Floats, Index, Ints, Mask, numbered
 
 MIN_REPEATS = 3
-# A period must explain most of the sequence; a short coincidence explains little.
-MIN_COVERED = 0.5
-# Names are projected to random signs, so chance agreement is far below this.
-_MIN_AGREEMENT = 0.9
+# Names are projected to random signs, so chance agreement is far below this: what three repeats
+# that hold half of the sequence agree, and a little less for noise.
+_MIN_AGREEMENT = 0.3
 _PROJECTIONS = 4
 # The period shows in any long enough part; the transform of a longer one only costs time.
 _MAX_KERNELS = 1 << 18
@@ -33,49 +33,68 @@ class Period:
     repeats: int
 
     @property
+    def end(self) -> int:
+        """Position behind the last kernel of the last whole repeat."""
+        return self.first + self.length * self.repeats
+
+    @property
     def starts(self) -> Index:
         """Position of each repeat's first kernel, shape (repeats,)."""
         return self.first + self.length * np.arange(self.repeats)
 
 
-def find_period(name_id: Ints, gap_before_ns: Ints) -> Period | None:
-    """The shortest period that covers at least half of the sequence, three times or more.
+def find_period(
+    name_id: Ints, gap_before_ns: Ints, kernel_ns: Ints, least_ns: float
+) -> Period | None:
+    """The shortest period whose repeats, three or more, hold enough of the kernel time.
+
+    How many kernels they are does not matter: many short ones explain little.
 
     Args:
         name_id: kernel names in launch order, shape (n,).
         gap_before_ns: idle time before each kernel, shape (n,); a step begins after the longest.
+        kernel_ns: length of each kernel, shape (n,).
+        least_ns: kernel time that the repeats must hold.
 
     Returns:
         None where nothing repeats.
     """
-    count = name_id.size
-    if count < MIN_REPEATS:
+    if name_id.size < MIN_REPEATS:
         return None
-    for lag in _candidate_lags(name_id):
-        same = name_id[lag:] == name_id[:-lag]
-        first, length = _longest_run(same)
-        covered = length + lag if length else 0
-        if covered >= max(MIN_REPEATS * lag, MIN_COVERED * count):
-            return _aligned(Period(first, lag, covered // lag), covered, gap_before_ns)
+    until = np.concatenate(([0], np.cumsum(kernel_ns)))
+    for lag in _candidate_lags(name_id, kernel_ns):
+        first, covered = _costliest_run(name_id[lag:] == name_id[:-lag], lag, until)
+        if covered:
+            period = _aligned(Period(first, lag, covered // lag), covered, gap_before_ns)
+            if until[period.end] - until[period.first] >= least_ns:
+                return period
     return None
 
 
-def _candidate_lags(name_id: Ints) -> list[int]:
-    """Lags at which the sequence agrees with itself, ascending."""
+def _candidate_lags(name_id: Ints, kernel_ns: Ints) -> Iterator[int]:
+    """Lags at which the sequence agrees with itself, ascending.
+
+    First where most kernels agree, then, for steps of few long kernels among many short ones,
+    where most of their time does.
+    """
     _, codes = numbered(name_id[-_MAX_KERNELS:])
+    yield from _agreeing(codes, np.ones(codes.size))
+    # A product of two roots is a length where both kernels are about equally long.
+    yield from _agreeing(codes, np.sqrt(kernel_ns[-_MAX_KERNELS:]))
+
+
+def _agreeing(codes: Index, weight: Floats) -> list[int]:
     count = codes.size
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(_PROJECTIONS, codes.max() + 1))
     agreement = np.zeros(count)
     for sign in signs:
-        spectrum = np.fft.rfft(sign[codes], 2 * count)
+        spectrum = np.fft.rfft(sign[codes] * weight, 2 * count)
         agreement += np.fft.irfft(np.abs(spectrum) ** 2)[:count]
-    agreement /= _PROJECTIONS * np.arange(count, 0, -1)
+    mean = float(weight @ weight) / count
+    agreement /= max(mean, 1e-9) * _PROJECTIONS * np.arange(count, 0, -1)
     lags = np.arange(count)
     usable = (lags >= 1) & (lags <= count // MIN_REPEATS)
-    # A warm-up of up to half the sequence agrees with nothing.
-    floor = _MIN_AGREEMENT * MIN_COVERED
-    found = np.flatnonzero(usable & (agreement > floor))
-    return _peaks(found, agreement)
+    return _peaks(np.flatnonzero(usable & (agreement > _MIN_AGREEMENT)), agreement)
 
 
 def _peaks(lags: Index, agreement: Floats) -> list[int]:
@@ -85,14 +104,17 @@ def _peaks(lags: Index, agreement: Floats) -> list[int]:
     return sorted(int(lag) for lag in best)
 
 
-def _longest_run(same: Mask) -> tuple[int, int]:
+def _costliest_run(same: Mask, lag: int, until: Ints) -> tuple[int, int]:
+    """First kernel and number of kernels of the run that holds the most time; (0, 0) for none."""
     padded = np.concatenate(([False], same, [False])).astype(np.int8)
     edges = np.flatnonzero(np.diff(padded))
-    if edges.size == 0:
+    first, covered = edges[::2], edges[1::2] - edges[::2] + lag
+    enough = covered >= MIN_REPEATS * lag
+    first, covered = first[enough], covered[enough]
+    if first.size == 0:
         return 0, 0
-    lengths = edges[1::2] - edges[::2]
-    best = int(np.argmax(lengths))
-    return int(edges[2 * best]), int(lengths[best])
+    best = int(np.argmax(until[first + covered] - until[first]))
+    return int(first[best]), int(covered[best])
 
 
 def _aligned(period: Period, covered: int, gap_before_ns: Ints) -> Period:

@@ -27,6 +27,12 @@ STEP_LIKE = re.compile(
     r"s?(?![a-z])",
     re.IGNORECASE,
 )
+# emit_nvtx names every operator: "aten::batch_norm, seq = 12, op_id = 94".
+_OPERATOR = re.compile(r"aten::|seq = \d")
+_BESIDE_THE_STEPS = re.compile(
+    r"warm.?up|pre.?fetch|data.?load|(?<![a-z])(pre.?)?(load|fetch|read)(er|ing)?(?![a-z])",
+    re.IGNORECASE,
+)
 MIN_INSTANCES = 3
 NO_STEP = -1
 
@@ -38,6 +44,8 @@ class StepRanges:
     family: str
     start_ns: Ints
     end_ns: Ints
+    beside: bool = False
+    """Whether the name speaks of warm-up or loading: work beside the steps that has no better."""
 
     def __len__(self) -> int:
         return int(self.start_ns.size)
@@ -60,6 +68,8 @@ def family_of(name: str) -> str:
 def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) -> StepRanges | None:
     """The step family of a process that covers the most time, or None.
 
+    Families of warm-up, prefetch and data loading stand behind all others.
+
     Args:
         ranges: the process's ranges.
         strings: texts of their names.
@@ -71,18 +81,20 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         if _is_step(name, pattern):
             members.setdefault(family_of(name), []).append(name_id)
     best: StepRanges | None = None
-    best_cover = -1
+    best_rank = (False, -1)
     for family in sorted(members):
         mine = ranges.rows(np.isin(ranges.name_id, np.array(members[family], dtype=np.int64)))
-        cover = Intervals.of(mine.start_ns, mine.end_ns).total_ns
-        if len(mine) >= MIN_INSTANCES and cover > best_cover:
-            best, best_cover = StepRanges(family, mine.start_ns, mine.end_ns), cover
+        beside = bool(_BESIDE_THE_STEPS.search(family))
+        rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
+        if len(mine) >= MIN_INSTANCES and rank > best_rank:
+            best, best_rank = StepRanges(family, mine.start_ns, mine.end_ns, beside), rank
     return best
 
 
 def _is_step(name: str, pattern: str | None) -> bool:
     if pattern is None:
-        return bool(STEP_LIKE.search(name)) and any(c.isdigit() for c in name)
+        numbered = any(c.isdigit() for c in name)
+        return numbered and bool(STEP_LIKE.search(name)) and not _OPERATOR.search(name)
     return family_of(name) == pattern or bool(re.search(pattern, name, re.IGNORECASE))
 
 
