@@ -55,14 +55,6 @@ class Window:
         return max(0, self.end_ns - self.start_ns)
 
 
-@dataclass(frozen=True)
-class PageFaults:
-    """Groups of page faults of kernels on unified memory, in the window."""
-
-    groups: int
-    faults: int
-
-
 class StreamRole(StrEnum):
     """What a stream mostly does in the window."""
 
@@ -170,7 +162,8 @@ class DeviceMeasurements(TimeUse):
     process_name: str
     window: Window
     migrations: UnifiedMigrations
-    page_faults: PageFaults
+    page_faults: int
+    """Faults of kernels on unified memory in the window; 0 also where not recorded."""
     streams: tuple[StreamTimeline, ...]
     gaps: ComputeGaps
     """Of the whole device."""

@@ -64,6 +64,7 @@ class RangeSummary:
     bound_ns: int
     recoverable: float | None
     copies: Mapping[str, CopySummary]
+    stalled_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,10 @@ class DeviceReport:
     """Where there is nothing to gain: that, and why."""
     ranges: tuple[RangeSummary, ...] = ()
     """Of the NVTX ranges that the policy or the selection names."""
+    stalled_ns: int = 0
+    """Part of compute in which unified memory migrates: no bound counts it."""
+    notes: tuple[str, ...] = ()
+    """Hints on the definitions: kernels that may be communication."""
     collective_speeds: tuple[CollectiveSpeed, ...] = ()
     """Of the collectives whose size NCCL recorded, most time first."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)

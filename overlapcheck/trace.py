@@ -182,6 +182,16 @@ class Overheads(Columns):
 
 
 @dataclass(frozen=True)
+class PageFaults(Columns):
+    """Groups of page faults of kernels on unified memory, in no order."""
+
+    start_ns: Ints
+    pid: Ints
+    device_id: Ints
+    faults: Ints
+
+
+@dataclass(frozen=True)
 class Backtraces(Columns):
     """Python stacks taken just before CUDA calls, sorted by start_ns."""
 
@@ -284,6 +294,7 @@ class Trace:
     nccl_calls: NcclCalls | Missing
     os_calls: OsCalls | Missing
     overheads: Overheads | Missing
+    page_faults: PageFaults | Missing
     streams: Streams | Missing
     contexts: Contexts | Missing
     backtraces: Backtraces | Missing

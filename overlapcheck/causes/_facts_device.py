@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.causes._base import Context
 from overlapcheck.copies import JUDGED_DIRECTIONS
+from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
 
 
@@ -37,7 +38,12 @@ def ceilings(context: Context) -> list[str]:
 
 def migrations(context: Context) -> list[str]:
     """Unified-memory migrations in the window."""
-    moved = context.device.migrations
+    return told_migrations(context.device)
+
+
+def told_migrations(device: DeviceMeasurements) -> list[str]:
+    """The same of a device, where no ledger row is blamed."""
+    moved = device.migrations
     if not moved.count:
         return []
     return [

@@ -22,6 +22,7 @@ from overlapcheck.ingest.schemas import (
     nccl,
     nvtx,
     target,
+    unified_memory,
 )
 from overlapcheck.ingest.schemas._select import NotWholeNumbers, decoded, integers, text
 from overlapcheck.kinds import ANY_PROCESS
@@ -92,6 +93,7 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         nccl_calls=nccl.read_nccl_calls(db),
         os_calls=os_calls,
         overheads=overheads,
+        page_faults=unified_memory.read_page_faults(db),
         streams=target.read_streams(db),
         contexts=target.read_contexts(db),
         backtraces=marks,

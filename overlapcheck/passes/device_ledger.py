@@ -44,6 +44,7 @@ def device_ledger(
     steps: Steps,
     idle: Intervals,
     overlaps: dict[Direction, CopyOverlap],
+    one_copy_engine: bool,
     migrations: Intervals,
     other_processes: Intervals,
     environment: Mapping[str, str],
@@ -57,6 +58,7 @@ def device_ledger(
         steps: steps of its kernels, and the window.
         idle: its idle time in the window.
         overlaps: copies per direction.
+        one_copy_engine: whether copies in and out take turns.
         migrations: unified-memory migrations.
         other_processes: kernels of other processes on the same GPU.
         environment: variables of the program that matter.
@@ -88,6 +90,7 @@ def device_ledger(
         calls=calls,
         os_calls=process.os_calls,
         copies=overlaps,
+        one_copy_engine=one_copy_engine,
         migrations=migrations,
         other_processes=other_processes,
         window=steps.window,

@@ -34,6 +34,7 @@ class LedgerInput:
     calls: ApiCalls
     os_calls: OsCalls
     copies: dict[Direction, CopyOverlap]
+    one_copy_engine: bool
     migrations: Intervals
     other_processes: Intervals
     """Kernels of other processes on the same GPU."""

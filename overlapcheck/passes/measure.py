@@ -16,7 +16,6 @@ from overlapcheck.measurements import (
     DeviceMeasurements,
     Measurements,
     Names,
-    PageFaults,
     Window,
 )
 from overlapcheck.passes.blocking_calls import blocking_calls
@@ -42,7 +41,7 @@ from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
 from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Kernels, Ranges, Trace, pids_of, rows_or_none
+from overlapcheck.trace import Kernels, PageFaults, Ranges, Trace, pids_of, rows_or_none
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
@@ -149,6 +148,7 @@ def _measure_device(
     communication = _union(kernels, is_comm, window)
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
+    one_engine = trace.copy_engines(key) == 1
     migrations = unified_migrations(copies, window)
     tables = DeviceTables(kernels, call, is_comm, copies, memsets)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
@@ -160,6 +160,7 @@ def _measure_device(
             steps,
             idle,
             overlaps,
+            one_engine,
             migrations.busy,
             others.of(key),
             trace.info.environment,
@@ -186,9 +187,9 @@ def _measure_device(
         communication=communication,
         stalled=compute & migrations.busy,
         copies=overlaps,
-        one_copy_engine=trace.copy_engines(key) == 1,
+        one_copy_engine=one_engine,
         migrations=migrations,
-        page_faults=PageFaults(0, 0),
+        page_faults=_page_faults(trace, key, window),
         streams=streams,
         gaps=gaps,
         stream_gaps=stream_gaps,
@@ -200,6 +201,13 @@ def _measure_device(
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)
+
+
+def _page_faults(trace: Trace, key: DeviceKey, window: Window) -> int:
+    found = rows_or_none(trace.page_faults, PageFaults)
+    mine = (found.pid == key.pid) & (found.device_id == key.device_id)
+    mine &= (found.start_ns >= window.start_ns) & (found.start_ns < window.end_ns)
+    return int(found.faults[mine].sum())
 
 
 def _all(parts: Iterable[Intervals]) -> Intervals:

@@ -11,7 +11,6 @@ from overlapcheck.columns import Column, blocks, joined, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason, Work
-from overlapcheck.measurements import Window
 from overlapcheck.passes.idle_walk import Part, Parts
 from overlapcheck.passes.ledger_input import (
     DIRECTION_OF_WORK,
@@ -30,9 +29,14 @@ BOUND_SHARE = 0.9
 """A direction this busy is the bound itself: no order of operations could win its time back."""
 
 
-def _is_bound(copies: CopyOverlap, window: Window) -> bool:
+def _is_bound(copies: CopyOverlap, given: LedgerInput) -> bool:
     free = copies.copy if copies.direction is Direction.P2P else copies.pinned
-    return free.total_ns >= BOUND_SHARE * window.length_ns
+    if given.one_copy_engine and copies.direction is not Direction.P2P:
+        # Copies in and out take turns: together they fill the engine.
+        for direction in (Direction.H2D, Direction.D2H):
+            if direction in given.copies:
+                free |= given.copies[direction].pinned
+    return free.total_ns >= BOUND_SHARE * given.window.length_ns
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def _layers(given: LedgerInput) -> Iterator[_Layer]:
     yield _Layer(given.migrations, Reason.UVM_MIGRATION, within=not_filled)
     for copies in given.copies.values():
         # No order of operations could win back what the bound itself fills.
-        if copies.direction in DIRECTION_OF_WORK.values() and _is_bound(copies, given.window):
+        if copies.direction in DIRECTION_OF_WORK.values() and _is_bound(copies, given):
             settled = (Reason.DEVICE_COPY, Reason.EXPOSED_COLLECTIVE, Reason.PAGEABLE_COPY)
             yield _Layer(copies.copy, Reason.COPY_BOUND, unless=settled)
     explained = tuple(reason for reason in Reason if reason is not Reason.UNEXPLAINED)

@@ -33,7 +33,7 @@ from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import EventRecords, Trace, rows_or_none
-from overlapcheck.verdict import Verdict
+from overlapcheck.verdict import Outcome, Verdict
 
 WORST_ROWS = 20
 """Rows of each list that a report keeps."""
@@ -64,7 +64,7 @@ def build_report(
         verdict=verdict,
         devices=tuple(
             replace(
-                drawn := _device(trace, device),
+                drawn := _device(trace, device, verdict.of_device(device.key).outcome),
                 timeline=draw_timeline(
                     trace, device, findings, drawn.picture, len(measured.devices)
                 )
@@ -101,7 +101,7 @@ def _event_edges(trace: Trace) -> str:
     return "recorded" if (records.event_sync_id > 0).any() else "inferred"
 
 
-def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
+def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> DeviceReport:
     window = device.window
     name = PurePath(device.process_name).name or "process"
     return DeviceReport(
@@ -139,7 +139,9 @@ def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:
         steps=_steps(device.steps),
         picture=draw(trace, device),
         ledger=_ledger(device.ledger),
-        conclusion=conclusion(device),
+        conclusion=conclusion(device) if outcome is Outcome.PASS else "",
+        stalled_ns=device.stalled.total_ns,
+        notes=device.notes,
         ranges=tuple(_range(part) for part in device.ranges),
         collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
@@ -168,6 +170,7 @@ def _range(part: RangeUse) -> RangeSummary:
         bound_ns=part.bound_ns,
         recoverable=part.recoverable,
         copies=_copies(part),
+        stalled_ns=part.stalled.total_ns,
     )
 
 

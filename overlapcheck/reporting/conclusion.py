@@ -15,9 +15,12 @@ _NOT_WINNABLE = (Reason.COPY_BOUND, Reason.DEVICE_COPY, Reason.LAUNCH_LATENCY)
 
 
 def conclusion(device: DeviceMeasurements) -> str:
-    """One or two clauses, or "" where something material can be won."""
+    """One or two clauses, or "" where something material can be won.
+
+    Only of a device that passes: that nothing is to gain would contradict any other verdict.
+    """
     window_ns = device.window.length_ns
-    if not window_ns or device.opaque:
+    if not window_ns or device.opaque or device.stalled.total_ns >= MATERIAL_SHARE * window_ns:
         return ""
     length = device.ledger.end_ns - device.ledger.start_ns
     for reason in Reason:

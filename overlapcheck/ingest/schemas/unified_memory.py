@@ -1,0 +1,38 @@
+"""Page faults of kernels on unified memory; only with `--cuda-um-gpu-page-faults=true`.
+
+A row is a group of faults at one address; older schemas give it no end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from overlapcheck.columns import ABSENT, compact
+from overlapcheck.ingest.schemas._select import Source, fetch, kept
+from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.trace import Missing, PageFaults
+
+if TYPE_CHECKING:
+    from overlapcheck.ingest.database import Database
+
+GPU_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
+
+
+def read_page_faults(db: Database) -> PageFaults | Missing:
+    """Groups of page faults, by device."""
+    if not db.has(GPU_FAULTS, "start"):
+        return Missing(
+            "page faults", "the report holds no such rows", "--cuda-um-gpu-page-faults=true"
+        )
+    columns = fetch(
+        db,
+        GPU_FAULTS,
+        {
+            "start_ns": Source("start"),
+            "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+            "device_id": Source("deviceId", 0),
+            "faults": Source("numberOfPageFaults", 1),
+        },
+    )
+    columns["pid"] = compact(columns["pid"] >> 24)
+    return PageFaults(**columns)
