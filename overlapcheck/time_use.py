@@ -59,10 +59,11 @@ class TimeUse(ABC):
         that waits for pages.
         """
         computing = self.compute_ns - self.stalled.total_ns
-        return max(computing, self.communication.total_ns, self._link_bound_ns)
+        return max(computing, self.communication.total_ns, self.link_bound_ns)
 
     @property
-    def _link_bound_ns(self) -> int:
+    def link_bound_ns(self) -> int:
+        """Pinned copies of the busier direction; of both where they share one engine."""
         pinned = [
             self.copies[direction].pinned
             for direction in (Direction.H2D, Direction.D2H)

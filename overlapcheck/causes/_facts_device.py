@@ -13,6 +13,11 @@ def link_use(context: Context) -> list[str]:
     device = context.device
     window_ns = max(device.window.length_ns, 1)
     lines = []
+    if device.one_copy_engine and 2 * device.link_bound_ns >= window_ns:
+        lines.append(
+            "the device has one copy engine: copies in and out take turns on it, and fill"
+            f" {percent(device.link_bound_ns / window_ns)} of the window"
+        )
     for direction in JUDGED_DIRECTIONS:
         copies = device.copies.get(direction)
         # What is busy less than half of the time is not the bound.

@@ -32,8 +32,8 @@ CAUSE = IdleCause(
     reason=Reason.COPY_BOUND,
     title="the link is the bound: there is more to copy than compute can hide",
     facts=(_facts_device.link_use, _facts_device.ceilings, _facts_work.waited_copies, _facts.waits),
-    advice="another order of the same copies wins nothing; move fewer bytes (smaller types, reuse on"
-    " the device, compression) or compute more per byte",
+    advice="another order of the same copies wins nothing; move fewer bytes (smaller types, reuse"
+    " on the device, compression) or compute more per byte",
     caveat="the GB/s are far below what the link can do (PCIe 5 x16: about 55): then look at NUMA"
     " placement (numactl), many small copies, and lanes (nvidia-smi -q)",
 )

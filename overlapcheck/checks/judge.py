@@ -22,15 +22,13 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
     checks: list[Check] = []
     for device in measured.devices:
         captured = capture.check_device(measured, device)
-        incomplete = bool(capture.problems_of(measured, device.key))
         others = _other_checks(device, measured, policy, findings)
         checks.append(captured)
+        doubt = "the recording is incomplete" if capture.problems_of(measured, device.key) else ""
         if device.window.source is WindowSource.NOTHING:
             checks.append(_no_window(device))
-            others = [_not_judged(check, "the steps hold no work of this device") for check in others]
-        elif incomplete:
-            others = [_not_judged(check, "the recording is incomplete") for check in others]
-        checks += others
+            doubt = doubt or "the steps hold no work of this device"
+        checks += [_not_judged(check, doubt) for check in others] if doubt else others
     if not measured.devices:
         checks = capture.check_report(measured)
     return Verdict(tuple(checks))

@@ -21,6 +21,7 @@ from overlapcheck.measurements import (
 from overlapcheck.passes.blocking_calls import blocking_calls
 from overlapcheck.passes.call_sites import call_sites, known_sites
 from overlapcheck.passes.collectives import collectives, device_meetings
+from overlapcheck.passes.communication_hints import communication_hints
 from overlapcheck.passes.completeness import capture_problems, nothing_recorded
 from overlapcheck.passes.compute_gaps import compute_gaps
 from overlapcheck.passes.contention import contention
@@ -176,6 +177,9 @@ def _measure_device(
         found = collectives(
             kernels, is_comm, steps, compute, streams, trace.strings, process, device_id
         )
+        notes = communication_hints(
+            process, kernels, is_comm, copies, steps, streams, trace.strings
+        )
         ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,
@@ -198,6 +202,7 @@ def _measure_device(
         ledger=ledger,
         contention=slowed,
         collectives=found,
+        notes=notes,
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)

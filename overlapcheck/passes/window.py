@@ -137,8 +137,9 @@ def _told_outside(window: Window, kernels: Kernels) -> Window:
     total = int((kernels.end_ns - kernels.start_ns).sum())
     if inside >= HALF * total:
         return window
-    return replace(window, why=f"{window.why}; {percent(1 - inside / total)} of the kernel time"
-                   " lies outside")
+    return replace(
+        window, why=f"{window.why}; {percent(1 - inside / total)} of the kernel time lies outside"
+    )
 
 
 def _held_ns(start_ns: Ints, end_ns: Ints, first_ns: int, last_ns: int) -> int:

@@ -9,6 +9,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
+from overlapcheck.renderers._window_words import part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -99,7 +100,7 @@ def window_text(window: WindowSummary, length_ns: int) -> str:
         which = f"steps {window.skipped} to {last}" if window.steps > 1 else f"step {last}"
         which += f" of '{window.step_family}'" if window.step_family else ""
     else:
-        which = "the part asked for" if window.source == "option" else "first kernel to last"
+        which = part_without_steps(window.source)
     return f"{which}, {duration(length_ns)}; {window.why}"
 
 
@@ -112,6 +113,8 @@ def figures(device: DeviceReport) -> Html:
         ("no compute", _share(device.idle_ns, window)),
         ("recoverable", percent(device.recoverable)),
     ]
+    if device.stalled_ns:
+        pairs.append(("kernels waiting for pages", _share(device.stalled_ns, window)))
     if device.opaque_ns:
         pairs.append(("opaque graphs", _share(device.opaque_ns, window)))
     if device.communication_ns:

@@ -20,6 +20,7 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
     wrap,
 )
+from overlapcheck.renderers._window_words import part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -149,9 +150,14 @@ def _window_part(window: WindowSummary) -> str:
         last = window.skipped + window.steps - 1
         which = f"steps {window.skipped} to {last}" if last > window.skipped else f"step {last}"
         return f"{which}{family}"
-    if window.source == "option":
-        return "the part asked for"
-    return "first kernel to last"
+    return part_without_steps(window.source)
+
+
+def note_lines(device: DeviceReport) -> list[Text]:
+    """Hints on the definitions, for the user to settle."""
+    return [
+        line for note in device.notes for line in paragraph(styled("note", DIM), note, hang=_LABEL)
+    ]
 
 
 def check_lines(checks: tuple[Check, ...]) -> list[Text]:

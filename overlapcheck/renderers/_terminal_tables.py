@@ -38,6 +38,8 @@ def time_lines(device: DeviceReport) -> list[Text]:
     parts = [f"compute {duration(device.compute_ns)}", f"no compute {duration(device.idle_ns)}"]
     if device.opaque_ns:
         parts[0] += f" (opaque graphs {duration(device.opaque_ns)})"
+    if device.stalled_ns:
+        parts[0] += f", in {duration(device.stalled_ns)} of it kernels wait for pages"
     if device.communication_ns:
         parts.append(
             f"collectives {duration(device.communication_ns)}, of which "

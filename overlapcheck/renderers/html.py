@@ -86,6 +86,7 @@ def _device(
     content = html(
         window,
         head.figures(device),
+        *(el("p", f"Note: {note}", cls="note") for note in device.notes),
         head.checks_table(report.verdict.of_device(key).checks),
         timeline_block(device, number, slot),
         causes.ledger_block(device, number, slot),

@@ -135,6 +135,10 @@ def _cause(rank: int, found: Finding) -> str:
 
 def _numbers(device: DeviceReport) -> Iterator[str]:
     yield f"Window: {inline(window_text(device))}\n"
+    if device.stalled_ns:
+        yield f"Kernels wait for pages in {duration(device.stalled_ns)} of it.\n"
+    if device.notes:
+        yield "".join(f"- note: {inline(note)}\n" for note in device.notes)
     if device.copies:
         head = ["copies", "count", "size", "time", "hidden", "overlap", "ceiling", "speed"]
         rows = [_copies(name, copies) for name, copies in device.copies.items()]

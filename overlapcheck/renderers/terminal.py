@@ -88,7 +88,7 @@ def _subject(device: DeviceReport) -> list[Text]:
 
 
 def _window_and_time(device: DeviceReport) -> list[Text]:
-    return [*head.window_lines(device), *tables.time_lines(device)]
+    return [*head.window_lines(device), *tables.time_lines(device), *head.note_lines(device)]
 
 
 def _device(report: Report, device: DeviceReport, *, explain: bool) -> list[list[Text]]:

@@ -37,6 +37,11 @@ def conclusion(device: DeviceMeasurements) -> str:
 
 
 def _busiest_copies(device: DeviceMeasurements) -> str:
+    if device.one_copy_engine and device.link_bound_ns > max(
+        (copies.pinned.total_ns for copies in device.copies.values()), default=0
+    ):
+        share = percent(device.link_bound_ns / device.window.length_ns)
+        return f"copies in and out take turns on the one copy engine, busy {share} of the time"
     judged = [device.copies[d] for d in JUDGED_DIRECTIONS if d in device.copies]
     busiest = max(judged, key=lambda copies: copies.copy_ns)
     share = percent(busiest.copy_ns / device.window.length_ns)

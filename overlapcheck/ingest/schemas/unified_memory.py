@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from overlapcheck.columns import ABSENT, compact
-from overlapcheck.ingest.schemas._select import Source, fetch, kept
+from overlapcheck.ingest.schemas._select import Source, fetch
 from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.trace import Missing, PageFaults
 
