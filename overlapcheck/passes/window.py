@@ -78,9 +78,9 @@ def choose_window(
         window = Window(start, end, WindowSource.OPTION, "given by --window", family)
         return Steps(window, kernel_step)
     if ranges is not None:
-        window = _of_ranges(process, kernels, launch_ns, kernel_step, ranges, strings, selection)
-        if window is not None:
-            return Steps(_told_outside(window, kernels), kernel_step)
+        found = _of_ranges(process, kernels, launch_ns, kernel_step, ranges, strings, selection)
+        if found is not None:
+            return Steps(_told_outside(found, kernels), kernel_step)
         worked = bool(_launched_inside(kernel_step, launch_ns, ranges).any())
         why = f"no kernel was launched in {_kept(ranges, selection.skip if worked else None)}"
         if worked or selection.steps is not None:
@@ -96,9 +96,9 @@ def choose_window(
         return Steps(_nothing(kernels, why), none)
     if selection.skip is not None:
         return Steps(_whole_run(kernels, copies, "no NVTX steps"), none)
-    found = _from_period(process, kernels, copies, launch_ns, strings)
-    if found is not None:
-        return replace(found, window=_told_outside(found.window, kernels))
+    steps = _from_period(process, kernels, copies, launch_ns, strings)
+    if steps is not None:
+        return replace(steps, window=_told_outside(steps.window, kernels))
     return Steps(_whole_run(kernels, copies, "no NVTX steps and no repeating kernels"), none)
 
 

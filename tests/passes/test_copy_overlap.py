@@ -137,7 +137,7 @@ def test_a_copy_outside_the_window_is_not_counted() -> None:
     device = picture("""
         s7  kernel k      |..aaaa..|
         s13 h2d pinned 1B |bb....cc|
-        """).device()
+        """).device(window_ns=(2_000, 6_000))
 
     assert device.copies == {}
 
@@ -147,7 +147,7 @@ def test_only_copies_that_touch_the_window_have_a_direction() -> None:
         s7  kernel k      |..aaaa..|
         s13 h2d pinned 1B |bbb.....|
         s13 d2h pinned 1B |......cc|
-        """).device()
+        """).device(window_ns=(2_000, 6_000))
 
     assert list(device.copies) == [Direction.H2D]
 

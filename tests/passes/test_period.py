@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from overlapcheck.passes.period import Period, find_period
 
 
-def period(names: str, gaps: str = "") -> Period | None:
-    """Kernels are letters; a digit is the idle time before the kernel."""
-    gap = [int(digit) for digit in gaps] if gaps else [0] * len(names)
-    return find_period(np.array([ord(name) for name in names]), np.array(gap))
+def period(names: str, gaps: str = "", lengths: str = "", share: float = 0.5) -> Period | None:
+    """Kernels are letters; digits are the idle time before each, and the length of each."""
+    gap = np.array([int(digit) for digit in gaps] if gaps else [0] * len(names))
+    length = np.array([int(digit) for digit in lengths] if lengths else [1] * len(names))
+    return find_period(
+        np.array([ord(name) for name in names]), gap, length, share * int(length.sum())
+    )
 
 
 def test_repeating_names_are_a_period_and_the_rest_falls_out() -> None:
@@ -43,8 +47,27 @@ def test_two_repeats_prove_nothing() -> None:
     assert period("abcdeabcde") is None
 
 
-def test_a_repeat_that_covers_less_than_half_is_a_coincidence() -> None:
+def test_a_repeat_that_holds_less_than_half_of_the_time_is_a_coincidence() -> None:
     assert period("ababab" + "cdefghijklmnop") is None
+
+
+def test_many_short_kernels_are_no_steps_and_a_few_long_ones_are() -> None:
+    fills_first = "f" * 40 + "xayaza"
+
+    assert period(fills_first, lengths="0" * 40 + "909090") is None
+    assert period("f" * 40 + "ababab", lengths="0" * 40 + "989898") == Period(40, 2, 3)
+
+
+@pytest.mark.parametrize(("long", "found"), [(8, True), (9, True), (7, False)])
+def test_half_of_the_time_is_enough(long: int, found: bool) -> None:
+    """Three repeats of 1 + long, beside 27 of other kernels."""
+    text = "ab" * 3 + "cde"
+
+    assert (period(text, lengths=f"1{long}" * 3 + "999") is not None) == found
+
+
+def test_the_run_that_holds_the_most_time_counts_not_the_longest() -> None:
+    assert period("abababababx" + "ababab", lengths="1" * 11 + "9" * 6) == Period(11, 2, 3)
 
 
 def test_too_few_kernels_have_no_period() -> None:

@@ -71,7 +71,7 @@ def test_a_stream_idle_in_the_window_is_not_listed() -> None:
     device = picture("""
         s7  kernel k      |..aaaa..|
         s13 h2d pinned 1B |bb......|
-        """).device()
+        """).device(window_ns=(2_000, 6_000))
 
     assert [s.stream_id for s in device.streams] == [7]
 

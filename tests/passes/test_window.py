@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from overlapcheck.copies import Direction
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.measurements import WindowSource
 from tests.pictures import picture
 
@@ -50,27 +51,140 @@ def test_a_kernel_across_the_end_is_clipped() -> None:
     assert device.compute_ns == 2_000 + 2_000 + 3_000
 
 
-def test_skipping_every_step_falls_back_to_all_kernels_and_says_so() -> None:
-    window = picture(STEPS).device(skip=9).window
-
-    assert (window.start_ns, window.end_ns) == (4_000, 32_000)
-    assert window.source is WindowSource.ALL_KERNELS
-    assert window.why == "no kernel was launched in the steps kept of 3"
+@pytest.mark.parametrize("skip", [3, 9])
+def test_skipping_every_step_is_refused_and_says_how_many_there_are(skip: int) -> None:
+    with pytest.raises(PolicyInvalid, match=rf"--skip {skip} leaves no step.*has 3 steps of"):
+        picture(STEPS).measure(skip=skip)
 
 
-def test_without_steps_the_window_is_first_start_to_last_end() -> None:
+def test_the_last_step_may_stand_alone() -> None:
+    window = picture(STEPS).device(skip=2).window
+
+    assert (window.start_ns, window.end_ns, window.steps) == (20_000, 26_000, 1)
+
+
+def test_a_process_with_fewer_steps_gets_no_window_of_its_own() -> None:
+    drawing = picture("""
+        p1 s7 kernel k         |.aa.bb.cc.dd|
+        p1 t1 cudaLaunchKernel |a..b..c..d..|
+        p1 t1 nvtx step        |000111222333|
+        p2 s7 kernel k         |.ee.ff.gg...|
+        p2 t1 cudaLaunchKernel |e..f..g.....|
+        p2 t1 nvtx step        |000111222...|
+        """)
+
+    assert [device.window.steps for device in drawing.measure(skip=2).devices] == [2, 1]
+    with pytest.raises(PolicyInvalid, match="--skip 3 leaves no step.*has 3 steps"):
+        drawing.measure(skip=3)
+
+
+IDLE_IN_ITS_LAST_STEPS = """
+gpu0 s7 kernel k    |.aa.bb.cc.dd|
+gpu1 s7 kernel k    |.ee.........|
+t1 cudaLaunchKernel |a..b..c..d..|
+t2 cudaLaunchKernel |e...........|
+t1 nvtx step        |000111222333|
+"""
+
+
+def test_a_device_without_work_in_the_steps_kept_is_not_judged() -> None:
+    one, two = picture(IDLE_IN_ITS_LAST_STEPS).measure(skip=1).devices
+
+    assert one.window.source is WindowSource.NVTX_STEPS
+    assert two.window.source is WindowSource.NOTHING
+    assert two.window.why == "no kernel was launched in the last 3 of the 4 'step #' ranges"
+
+
+def test_a_device_that_worked_before_all_steps_has_none() -> None:
+    text = IDLE_IN_ITS_LAST_STEPS.replace("|000111222333|", "|...000111222|")
+    one, two = picture(text).measure().devices
+
+    assert one.window.source is WindowSource.NVTX_STEPS
+    assert two.window.source is WindowSource.WHOLE_RUN
+
+
+def test_steps_that_hold_no_kernel_are_not_judged_by_what_follows_them() -> None:
+    device = picture("""
+        s7 kernel k         |.......aa.bb|
+        t1 cudaLaunchKernel |......a..b..|
+        t1 nvtx shard       |001122......|
+        """).device(steps="shard")
+
+    assert device.window.source is WindowSource.NOTHING
+    assert device.window.why == "no kernel was launched in the 3 'shard #' ranges"
+
+
+TWO_PROCESSES = """
+p1 s7 kernel k         |.aa.bb.cc|
+p1 t1 cudaLaunchKernel |a..b..c..|
+p2 t1 nvtx load batch  |000111222|
+"""
+
+
+def test_steps_of_a_process_that_computes_nothing_are_a_wrong_option() -> None:
+    with pytest.raises(PolicyInvalid, match=r"--steps 'load': matches only ranges of python3"):
+        picture(TWO_PROCESSES).measure(steps="load")
+
+
+def test_steps_of_another_process_are_not_this_ones() -> None:
+    text = TWO_PROCESSES + """
+        p2 s7 kernel k         |.dd.ee.ff|
+        p2 t1 cudaLaunchKernel |d..e..f..|
+        """
+    one, two = picture(text).measure(steps="load").devices
+
+    assert one.window.source is WindowSource.NOTHING
+    assert one.window.why == "--steps 'load' matches no ranges of this process"
+    assert two.window.source is WindowSource.NVTX_STEPS
+
+
+def test_without_steps_the_window_is_the_whole_run_with_its_copies() -> None:
     window = (
         picture("""
-        s7 kernel k |..aaa....|
-        s8 kernel k |....bb...|
-        s9 h2d pinned 4B |c.......d|
+        s7 kernel k        |..aaa.........|
+        s8 kernel k        |....bb........|
+        s9 h2d pinned 4B   |.c............|
+        s9 d2h pageable 4B |.........d....|
+        s9 d2d 4B          |...........e..|
+        s9 memset 4B       |f.............|
+        s9 p2p 4B to gpu1  |............g.|
         """)
         .device()
         .window
     )
 
-    assert (window.start_ns, window.end_ns) == (2_000, 6_000)
-    assert (window.source, window.why) == (WindowSource.ALL_KERNELS, "no NVTX steps")
+    assert (window.start_ns, window.end_ns) == (1_000, 10_000)
+    assert window.source is WindowSource.WHOLE_RUN
+    assert window.why.startswith("no NVTX steps, so set-up is in it; ")
+    for word in ("NVTX", "--steps", "--skip"):
+        assert word in window.why
+
+
+def test_copies_of_another_device_do_not_widen_the_window() -> None:
+    window = (
+        picture("""
+        gpu0 s7 kernel k      |..aa....|
+        gpu1 s9 h2d pinned 4B |b......c|
+        """)
+        .device()
+        .window
+    )
+
+    assert (window.start_ns, window.end_ns) == (2_000, 4_000)
+
+
+def test_kernels_outside_the_steps_are_told_where_they_are_most() -> None:
+    def why(outside: str) -> str:
+        text = f"""
+            s7 kernel set_up    |{outside}|
+            s7 kernel k         |...........aabbcc|
+            t1 cudaLaunchKernel |..........a..b.c.|
+            t1 nvtx step        |..........0001122|
+            """
+        return picture(text).device().window.why
+
+    assert why("uuuuuu...........") == "--skip 0"
+    assert why("uuuuuuu..........") == "--skip 0; 53.8 % of the kernel time lies outside"
 
 
 def test_without_steps_skip_has_nothing_to_skip() -> None:
@@ -91,8 +205,8 @@ def test_without_steps_and_repetition_the_window_says_that_neither_was_found() -
         .window
     )
 
-    assert window.source is WindowSource.ALL_KERNELS
-    assert window.why == "no NVTX steps and no repeating kernels"
+    assert window.source is WindowSource.WHOLE_RUN
+    assert window.why.startswith("no NVTX steps and no repeating kernels, so set-up is in it; ")
 
 
 def test_repeating_kernels_are_steps_and_warm_up_and_teardown_fall_out() -> None:
@@ -108,6 +222,57 @@ def test_repeating_kernels_are_steps_and_warm_up_and_teardown_fall_out() -> None
     assert device.window.why == "2 kernels repeat, 1 skipped as warm-up"
     assert (device.window.start_ns, device.window.end_ns) == (12_000, 31_000)
     assert device.window.steps == 4
+
+
+@pytest.mark.parametrize(
+    ("long", "source"), [(11, WindowSource.KERNEL_PERIOD), (13, WindowSource.WHOLE_RUN)]
+)
+def test_kernels_repeat_only_where_they_hold_half_of_the_time(
+    long: int, source: WindowSource
+) -> None:
+    """Six kernels of 2 us, and one of 11 or 13."""
+    device = picture(
+        """
+        s7 kernel fwd       |.aa...bb...cc...dd...ee...ff..........|
+        s7 kernel solve     |..............................z.......|
+        t1 cudaLaunchKernel |a....b....c....d....e....f...z........|
+        """,
+        gpu_us={"z": [30, 30 + long]},
+    ).device(skip=None)
+
+    assert device.window.source is source
+
+
+@pytest.mark.parametrize(
+    ("inside", "source"), [(3, WindowSource.KERNEL_PERIOD), (1, WindowSource.WHOLE_RUN)]
+)
+def test_a_few_equal_kernels_between_the_copies_of_a_program_are_no_steps(
+    inside: int, source: WindowSource
+) -> None:
+    device = picture(
+        """
+        s7 kernel k         |...aa..bb..cc..dd...|
+        s9 h2d pinned 4KiB  |.x..................|
+        s9 d2h pinned 4KiB  |..........y.........|
+        t1 cudaLaunchKernel |..a...b...c...d.....|
+        """,
+        gpu_us={"x": [0, 2], "y": [10, 10 + inside]},
+    ).device(skip=None)
+
+    assert device.window.source is source
+
+
+def test_many_equal_kernels_are_steps_whatever_is_copied_before_them() -> None:
+    text = """
+        s7 kernel k         |.a|
+        t1 cudaLaunchKernel |a.|
+        """
+    loaded = """
+        s9 h2d pinned 4KiB  |x.|
+        """
+    for repeat, source in ((63, WindowSource.WHOLE_RUN), (64, WindowSource.KERNEL_PERIOD)):
+        device = picture(text + loaded, repeat=repeat, gpu_us={"x": [-900, 0]}).device(skip=None)
+        assert device.window.source is source
 
 
 def test_a_given_window_overrides_the_steps() -> None:

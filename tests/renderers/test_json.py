@@ -117,7 +117,7 @@ def test_the_numbers_are_those_of_the_picture(tmp_path: Path) -> None:
         "ceiling": 1.0,
     }
     assert set(device["copies"]) == {"h2d", "d2h"}
-    assert device["window"]["source"] == "all-kernels"
+    assert device["window"]["source"] == "whole-run"
 
 
 def test_checks_name_their_device_outcome_and_limit(tmp_path: Path) -> None:
