@@ -278,9 +278,15 @@ class PictureWriter:
 
     def _target(self) -> None:
         gpus = {row.gpu for row in self.picture.rows if row.thread is None} or {0}
+        engines = self.options.get("copy_engines", 3)
         for gpu in sorted(gpus):
             self.export.add(
-                "TARGET_INFO_GPU", vmId=VM, id=gpu, name="NVIDIA H200", asyncEngines=3, cuDevice=gpu
+                "TARGET_INFO_GPU",
+                vmId=VM,
+                id=gpu,
+                name="NVIDIA H200",
+                asyncEngines=engines,
+                cuDevice=gpu,
             )
         for process, gpu, streams in self._contexts():
             self._context(process, gpu, streams)

@@ -52,6 +52,7 @@ KEYS = frozenset(
         "diagnostics",
         "program",
         "graph_mode",
+        "copy_engines",
         "expect",
         "never",
         "note",

@@ -102,6 +102,21 @@ def test_on_an_incomplete_recording_nothing_is_judged() -> None:
     assert judged.checks[0].reason == "1 of 3 kernel launches left no row on the device"
 
 
+def test_steps_without_work_are_not_judged_by_other_work() -> None:
+    drawing = picture("""
+        s7 kernel k         |.......aaaaa|
+        t1 cudaLaunchKernel |......a.....|
+        t1 nvtx shard       |001122......|
+        """)
+    judged = verdict(drawing, steps="shard")
+
+    assert judged.outcome is Outcome.INCONCLUSIVE
+    (window,) = (check for check in judged.checks if check.name == "window")
+    assert window.reason == "no kernel was launched in the 3 'shard #' ranges"
+    assert "--steps" in window.settle_with
+    assert all(check.measured is None for check in judged.checks)
+
+
 def test_several_problems_are_counted() -> None:
     judged = verdict(
         picture(

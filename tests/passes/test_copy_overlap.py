@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.copies import Direction
+from overlapcheck.ledger import Work
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture
 
@@ -224,6 +225,13 @@ def test_unified_memory_migrations_are_listed_apart() -> None:
         ("all_gather_copy", True),
         ("reduce_scatter_kernel", True),
         ("alltoall_dispatch", True),
+        ("all2all_kernel", True),
+        ("dispatch", True),
+        ("Combine", True),
+        ("notify_dispatch", True),
+        ("cached_notify_combine", True),
+        ("dispatch_experts", False),
+        ("fused_combine", False),
         ("vectorized_elementwise_kernel", False),
         ("reduce_kernel", False),
         ("gather_kernel", False),
@@ -258,3 +266,23 @@ def test_hidden_and_exposed_add_up_on_a_real_trace(real_export: RealExport) -> N
         for copies in device.copies.values():
             assert (copies.copy - device.compute).total_ns == copies.exposed_ns
         assert device.compute_ns + device.idle.total_ns == device.window.length_ns
+
+
+@pytest.mark.parametrize(
+    ("number", "direction"), [(3, Direction.H2D), (4, Direction.D2H), (6, Direction.D2D)]
+)
+def test_copies_into_and_out_of_arrays_use_the_link(
+    number: int, direction: Direction, tmp_path: Path
+) -> None:
+    drawing = picture("""
+        s7  kernel k         |.aa......bb|
+        s7  h2d pinned 1MiB  |....ccccc..|
+        t1  cudaLaunchKernel |ab.........|
+        t1  cudaMemcpyAsync  |..c........|
+        """)
+    path = drawing.export(tmp_path / "array.sqlite")
+    edit(path, f"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = {number}")
+    (device,) = measure_file(path).devices
+
+    assert list(device.copies) == [direction]
+    assert Work[direction.name] in device.ledger.work.tolist()

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from overlapcheck.causes._ranking import findings
 from overlapcheck.copies import Direction
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.kinds import DeviceKey
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture, pid_of
 
 TWO_BY_TWO = """
@@ -109,6 +112,71 @@ def test_pageable_copies_give_no_relief() -> None:
 
     assert device.bound_ns == 2_000
     assert device.recoverable == pytest.approx(0.8)
+
+
+def test_compute_that_waits_for_pages_is_no_bound() -> None:
+    device = picture("""
+        s7  kernel k      |aaaaaa..bb|
+        uvm h2d 32KiB     |.cc.c.c...|
+        """).device(window_ns=(0, 10_000))
+
+    assert (device.compute_ns, device.stalled.total_ns) == (8_000, 3_000)
+    assert device.bound_ns == 5_000
+    assert int((device.ledger.end_ns - device.ledger.start_ns).sum()) == device.idle_ns == 2_000
+
+
+def test_migrations_of_another_device_or_process_stall_nothing() -> None:
+    one, *_ = (
+        picture("""
+        p1 gpu0 s7 kernel k |aaaa|
+        p1 gpu1 s7 kernel k |bbbb|
+        p1 gpu1 uvm h2d 4KiB |cc..|
+        p2 gpu0 s7 kernel k |dddd|
+        p2 gpu0 uvm h2d 4KiB |ee..|
+        """)
+        .measure()
+        .devices
+    )
+
+    assert one.stalled.total_ns == 0
+
+
+def test_page_faults_are_counted_where_they_were_recorded(tmp_path: Path) -> None:
+    path = picture("s7 kernel k |aaaa..|\nuvm h2d 4KiB |cc....|").export(tmp_path / "f.sqlite")
+    assert [d.page_faults for d in measure_file(path).devices] == [0]
+    edit(
+        path,
+        "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start INTEGER, globalPid INTEGER,"
+        " deviceId INTEGER, address INTEGER, numberOfPageFaults INTEGER)",
+        *(
+            f"INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES ({at}, {pid << 24}, {device}, 0, 8)"
+            for at, pid, device in (
+                (0, pid_of(1), 0),
+                (3_999, pid_of(1), 0),
+                (4_000, pid_of(1), 0),
+                (1_000, pid_of(1), 1),
+                (1_000, pid_of(2), 0),
+            )
+        ),
+    )
+
+    assert [d.page_faults for d in measure_file(path).devices] == [16]
+    (first, *_) = findings(measure_file(path))
+    assert "16 page faults of kernels recorded" in first.evidence
+
+
+@pytest.mark.parametrize(("engines", "bound_ns"), [(1, 7_000), (2, 4_000), (3, 4_000)])
+def test_copies_in_and_out_share_the_only_copy_engine(engines: int, bound_ns: int) -> None:
+    device = picture(
+        """
+        s7  kernel k      |aa........|
+        s13 h2d pinned 1B |..cccc....|
+        s14 d2h pinned 1B |.....dddd.|
+        """,
+        copy_engines=engines,
+    ).device(window_ns=(0, 10_000))
+
+    assert device.bound_ns == bound_ns
 
 
 def test_an_empty_window_has_no_shares() -> None:

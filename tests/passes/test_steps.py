@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from overlapcheck.ingest.read import read_trace
+from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.steps import (
     NO_STEP,
@@ -82,6 +83,70 @@ def test_of_several_families_the_one_covering_most_time_wins() -> None:
 
     assert found is not None
     assert found.family == "batch #"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aten::batch_norm, op_id =", "aten::add_batch, seq =", "BatchNormBackward batch, seq ="],
+)
+def test_operators_are_no_steps(name: str) -> None:
+    assert family(picture(f"t1 nvtx {name} |001122|")) is None
+    found = family(picture(f"t1 nvtx {name} |001122|\nt1 nvtx iteration |0.1.2.|"))
+
+    assert found is not None
+    assert found.family == "iteration #"
+
+
+def test_an_operator_that_the_user_names_is_what_was_asked_for() -> None:
+    found = family(picture("t1 nvtx aten::batch_norm, seq = |0.1.2.|"), "batch_norm")
+
+    assert found is not None
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Warm-up Step",
+        "warmup iter",
+        "warm_up_step",
+        "prefetch batch",
+        "pre-fetch chunk",
+        "load batch",
+        "loading chunk",
+        "DataLoader batch",
+        "fetch batch",
+        "read frame",
+    ],
+)
+def test_warm_up_and_loading_stand_behind_all_others(name: str) -> None:
+    found = family(picture(f"t1 nvtx {name} |001122|\nt1 nvtx Benchmark Step |0.1.2.|"))
+    alone = family(picture(f"t1 nvtx {name} |001122|"))
+
+    assert found is not None
+    assert (found.family, found.beside) == ("Benchmark Step #", False)
+    assert alone is not None
+    assert (alone.family, alone.beside) == (f"{name} #", True)
+
+
+@pytest.mark.parametrize("name", ["offload step", "workload step", "spread batch", "forward step"])
+def test_names_that_only_contain_such_letters_stand_with_the_others(name: str) -> None:
+    found = family(picture(f"t1 nvtx {name} |001122|\nt1 nvtx step |0.1.2.|"))
+
+    assert found is not None
+    assert found.family == f"{name} #"
+
+
+def test_loading_before_the_first_kernel_hides_neither_steps_nor_work() -> None:
+    """Ranges of a loader that fills its cache are no lost steps: what repeats is judged."""
+    device = picture("""
+        s7 kernel k         |.......aa.bb.cc.dd|
+        t1 cudaLaunchKernel |......a..b..c..d..|
+        t1 nvtx load batch  |001122............|
+        """).measure(skip=None)
+
+    assert device.problems == ()
+    assert device.devices[0].window.source is WindowSource.KERNEL_PERIOD
 
 
 def test_nested_ranges_of_one_family_are_counted_once_each_but_cover_once() -> None:

@@ -127,10 +127,13 @@ def test_steps_of_a_process_that_computes_nothing_are_a_wrong_option() -> None:
 
 
 def test_steps_of_another_process_are_not_this_ones() -> None:
-    text = TWO_PROCESSES + """
+    text = (
+        TWO_PROCESSES
+        + """
         p2 s7 kernel k         |.dd.ee.ff|
         p2 t1 cudaLaunchKernel |d..e..f..|
         """
+    )
     one, two = picture(text).measure(steps="load").devices
 
     assert one.window.source is WindowSource.NOTHING
