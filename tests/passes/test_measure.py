@@ -117,7 +117,7 @@ def test_pageable_copies_give_no_relief() -> None:
 def test_compute_that_waits_for_pages_is_no_bound() -> None:
     device = picture("""
         s7  kernel k      |aaaaaa..bb|
-        uvm h2d 32KiB     |.cc.c.c...|
+        uvm h2d 32KiB     |.cc.d.e...|
         """).device(window_ns=(0, 10_000))
 
     assert (device.compute_ns, device.stalled.total_ns) == (8_000, 3_000)
@@ -142,7 +142,11 @@ def test_migrations_of_another_device_or_process_stall_nothing() -> None:
 
 
 def test_page_faults_are_counted_where_they_were_recorded(tmp_path: Path) -> None:
-    path = picture("s7 kernel k |aaaa..|\nuvm h2d 4KiB |cc....|").export(tmp_path / "f.sqlite")
+    path = picture("""
+        s7 kernel k         |aaaa..|
+        uvm h2d 4KiB        |cc....|
+        t1 cudaLaunchKernel |a.....|
+        """).export(tmp_path / "faults.sqlite")
     assert [d.page_faults for d in measure_file(path).devices] == [0]
     edit(
         path,

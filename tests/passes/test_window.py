@@ -74,7 +74,7 @@ def test_a_process_with_fewer_steps_gets_no_window_of_its_own() -> None:
         """)
 
     assert [device.window.steps for device in drawing.measure(skip=2).devices] == [2, 1]
-    with pytest.raises(PolicyInvalid, match="--skip 3 leaves no step.*has 3 steps"):
+    with pytest.raises(PolicyInvalid, match=r"--skip 3 leaves no step.*has 3 steps"):
         drawing.measure(skip=3)
 
 
