@@ -41,8 +41,8 @@ class Cause(Protocol):
         """The evidence, or None where this cause costs nothing."""
         ...
 
-    def advise(self, framework: Framework, /) -> str:
-        """What to do, in the framework's words."""
+    def advise(self, framework: Framework, once: bool = False, /) -> str:
+        """What to do, in the framework's words; `once` for a program in which no steps recur."""
         ...
 
 
@@ -71,6 +71,8 @@ class IdleCause:
     caveat: str
     advice_pytorch: str = ""
     """For PyTorch programs; "" where the words are the same."""
+    advice_once: str = ""
+    """For CUDA programs without steps; "" where the words are the same."""
     confidence: Confidence = Confidence.SURE
 
     @property
@@ -93,11 +95,11 @@ class IdleCause:
             _source(context),
         )
 
-    def advise(self, framework: Framework, /) -> str:
+    def advise(self, framework: Framework, once: bool = False, /) -> str:
         """See `Cause.advise`."""
         if framework is Framework.PYTORCH and self.advice_pytorch:
             return self.advice_pytorch
-        return self.advice
+        return self.advice_once if once and self.advice_once else self.advice
 
     def _confidence(self, rows: IdleLedger) -> Confidence:
         length = rows.end_ns - rows.start_ns

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Cause, Evidence
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 
 # Where the recording cannot tell, saying so comes before any explanation.
 _FIRST = ("incomplete-capture", "graph-opaque")
@@ -60,7 +60,7 @@ def _finding(one: _Fired, saves_ns: int, measured: Measurements) -> Finding:
         saves_at_most_ns=saves_ns,
         confidence=one.evidence.confidence,
         evidence=one.evidence.facts,
-        advice=one.cause.advise(measured.framework),
+        advice=one.cause.advise(measured.framework, window.source is WindowSource.WHOLE_RUN),
         caveat=one.cause.caveat,
         source=one.evidence.source,
     )

@@ -59,7 +59,7 @@ class _Contention:
         end_ns = min(window.start_ns + extra_ns, window.end_ns)
         return Evidence(Intervals.span(window.start_ns, end_ns), facts, Confidence.LIKELY)
 
-    def advise(self, _framework: Framework, /) -> str:
+    def advise(self, _framework: Framework, _once: bool = False, /) -> str:
         """The same in all frameworks."""
         return (
             "keep the overlap while the net is positive; limit NCCL's multiprocessors"

@@ -50,7 +50,7 @@ class _GraphOpaque:
         )
         return Evidence(opaque, facts, Confidence.SURE)
 
-    def advise(self, _framework: Framework, /) -> str:
+    def advise(self, _framework: Framework, _once: bool = False, /) -> str:
         """The same in all frameworks."""
         return "record with --cuda-graph-trace=node (overlapcheck run does)"
 

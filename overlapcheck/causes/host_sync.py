@@ -41,6 +41,8 @@ CAUSE = IdleCause(
     " read results one step later behind cudaEventSynchronize",
     advice_pytorch="keep values on the device (loss.detach()) and read them every N steps or one"
     ' step late; torch.cuda.set_sync_debug_mode("warn") names the lines',
+    advice_once="order device work with cudaStreamWaitEvent, and wait once, where the host needs"
+    " the result",
     caveat="correctness needs it because the host reads the result now or refills a buffer still in"
     " use: then double-buffer, wait one step back, and check record_stream",
 )

@@ -48,7 +48,7 @@ class _IncompleteCapture:
         window = Intervals.span(device.window.start_ns, device.window.end_ns)
         return Evidence(window, tuple(facts), Confidence.SURE)
 
-    def advise(self, _framework: Framework, /) -> str:
+    def advise(self, _framework: Framework, _once: bool = False, /) -> str:
         """The same in all frameworks."""
         return (
             "check nsys with overlapcheck doctor, then record again with overlapcheck run, no other"

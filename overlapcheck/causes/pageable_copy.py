@@ -38,5 +38,8 @@ CAUSE = IdleCause(
     " with cudaMemcpyAsync on a stream of its own",
     advice_pytorch="pin the source: DataLoader(pin_memory=True) or tensor.pin_memory() once, and"
     " keep non_blocking=True",
+    advice_once="copy in pieces through two pinned buffers (cudaHostAlloc) that are used again and"
+    " again, and compute on one piece while the next is copied with cudaMemcpyAsync on a stream of"
+    " its own; pinning all of a buffer that is copied once costs about as much as the copy",
     caveat="the buffer is rewritten while the copy runs: then double-buffer it first",
 )

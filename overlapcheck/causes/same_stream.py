@@ -40,6 +40,9 @@ CAUSE = IdleCause(
     " into a second buffer, ordered by cudaEventRecord and cudaStreamWaitEvent",
     advice_pytorch="prefetch the next batch under torch.cuda.stream(side) from pinned memory with"
     " non_blocking=True, then wait_stream(side) and batch.record_stream() before its use",
+    advice_once="cut the data into pieces and give them to two or three streams"
+    " (cudaStreamNonBlocking) in turn: the copies of one piece then run beside the kernels of"
+    " another",
     caveat="the kernel right behind the copy needs its data: then also issue the copy one step"
     " earlier, into a buffer of its own",
 )

@@ -33,6 +33,8 @@ CAUSE = IdleCause(
     advice="use cudaMemcpyAsync on a stream of its own, from memory of cudaHostAlloc, and"
     " cudaStreamWaitEvent before the kernels that need it",
     advice_pytorch="pass non_blocking=True to to() and copy_(), from pinned memory",
+    advice_once="cut the data into pieces, copy them with cudaMemcpyAsync from memory of"
+    " cudaHostAlloc on streams of their own, and compute on one piece while the next is copied",
     caveat="the host reads the result, or rewrites the source, right after the call: then wait for"
     " the copy's event there, or use two buffers",
 )

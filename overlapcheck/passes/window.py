@@ -99,7 +99,9 @@ def choose_window(
     steps = _from_period(process, kernels, copies, launch_ns, strings)
     if steps is not None:
         return replace(steps, window=_told_outside(steps.window, kernels))
-    return Steps(_whole_run(kernels, copies, "no NVTX steps and no repeating kernels"), none)
+    return Steps(
+        _whole_run(kernels, copies, "no NVTX steps and no steadily repeating kernels"), none
+    )
 
 
 def _launched_inside(kernel_step: Index, launch_ns: Ints, ranges: StepRanges) -> Mask:

@@ -209,7 +209,9 @@ def test_without_steps_and_repetition_the_window_says_that_neither_was_found() -
     )
 
     assert window.source is WindowSource.WHOLE_RUN
-    assert window.why.startswith("no NVTX steps and no repeating kernels, so set-up is in it; ")
+    assert window.why.startswith(
+        "no NVTX steps and no steadily repeating kernels, so set-up is in it; "
+    )
 
 
 def test_repeating_kernels_are_steps_and_warm_up_and_teardown_fall_out() -> None:
