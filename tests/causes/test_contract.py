@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,8 @@ def test_the_manual_page_speaks_to_both_frameworks(cause: str) -> None:
 def test_advice_and_its_limits_are_clauses(cause: str) -> None:
     found = causes()[cause]
 
-    for framework in Framework:
-        advice = found.advise(framework)
+    for framework, once in product(Framework, (False, True)):
+        advice = found.advise(framework, once)
         assert advice
         assert not advice.endswith(".")
         assert advice[0].islower()

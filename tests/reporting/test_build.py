@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.renderers import renderers
+from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.reporting.picture import COLUMNS
 from overlapcheck.selection import Selection
+from overlapcheck.verdict import Outcome
 from tests.export import RealExport
 from tests.pictures import Picture, picture, tid_of
 
@@ -200,3 +204,77 @@ def test_a_copy_row_says_how_fast_and_from_what_memory(memory: str, tmp_path: Pa
     ).picture.rows
 
     assert rows[1].note == f"10.0 GB/s {memory}"
+
+
+ONE_PASS = """
+s7 kernel k         |......aa......|
+s7 h2d pageable 1MiB|.xxxxx........|
+s7 d2h pageable 1MiB|........yyyyy.|
+t1 cudaMemcpy       |xxxxxx........|
+t1 cudaLaunchKernel |......a.......|
+t1 cuMemcpyDtoH     |.......yyyyyyy|
+"""
+
+
+def test_a_program_without_steps_has_no_figures_per_step_and_advice_of_its_own(
+    tmp_path: Path,
+) -> None:
+    found = report(picture(ONE_PASS), tmp_path)
+    first = found.findings[0]
+
+    assert found.devices[0].steps is None
+    assert (first.cause, first.per_step_ns) == ("pageable-copy", None)
+    assert "in pieces" in first.advice
+    assert "loop" not in first.advice
+    assert "per step" not in TerminalRenderer().render(found)
+
+
+def test_a_program_with_steps_is_advised_about_its_loop(tmp_path: Path) -> None:
+    looped = picture(ONE_PASS + "t1 nvtx step        |00000000000000|", repeat=3)
+    first = report(looped, tmp_path).findings[0]
+
+    assert first.per_step_ns is not None
+    assert "outside the loop" in first.advice
+
+
+@pytest.mark.parametrize(("gap", "said"), [(1, True), (2, False)])
+def test_nothing_to_gain_is_said_only_of_what_passes(gap: int, said: bool, tmp_path: Path) -> None:
+    """Kernels of 10 us with 1 or 2 us of latency between them: 9.1 or 16.7 % to win."""
+    drawing = picture(
+        "s7 kernel k |aaaaaaaaaa" + "." * gap + "|\nt1 cudaLaunchKernel |a" + "." * (gap + 9) + "|",
+        repeat=20,
+        host_us={"a": [-40, -39]},
+    )
+    found = report(drawing, tmp_path)
+
+    assert found.verdict.outcome is (Outcome.PASS if said else Outcome.FAIL)
+    assert bool(found.devices[0].conclusion) is said
+
+
+def test_kernels_that_wait_for_pages_are_not_called_compute_bound(tmp_path: Path) -> None:
+    text = "s7 kernel k |.aaaaaaaaa|\nt1 cudaLaunchKernel |a.........|"
+    bound = device(picture(text, column_us=100), tmp_path)
+    stalled = device(
+        picture(text + "\nuvm h2d 1MiB |....x.....|", column_us=100, gpu_us={"x": [400, 420]}),
+        tmp_path,
+    )
+
+    assert "compute-bound" in bound.conclusion
+    assert stalled.stalled_ns == 20_000
+    assert stalled.conclusion == ""
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "json"])
+def test_stalled_compute_and_notes_are_shown_where_there_are_any(form: str, tmp_path: Path) -> None:
+    render = renderers()[form].render
+    found = report(picture("s7 kernel k |aaaa|\nuvm h2d 4KiB |.bb.|"), tmp_path)
+    (one,) = found.devices
+    noted = replace(found, devices=(replace(one, notes=("kernel k may be much",)),))
+    plain = replace(found, devices=(replace(one, stalled_ns=0),))
+
+    assert "kernel k may be much" in render(noted)
+    if form == "json":
+        assert '"stalled_ns": 2000' in render(noted)
+    else:
+        assert "for pages" in render(noted)
+        assert "for pages" not in render(replace(plain, findings=()))
