@@ -78,9 +78,11 @@ def _candidate_lags(name_id: Ints, kernel_ns: Ints) -> Iterator[int]:
     where most of their time does.
     """
     _, codes = numbered(name_id[-_MAX_KERNELS:])
-    yield from _agreeing(codes, np.ones(codes.size))
+    by_count = _agreeing(codes, np.ones(codes.size))
+    yield from by_count
     # A product of two roots is a length where both kernels are about equally long.
-    yield from _agreeing(codes, np.sqrt(kernel_ns[-_MAX_KERNELS:]))
+    by_time = _agreeing(codes, np.sqrt(kernel_ns[-_MAX_KERNELS:]))
+    yield from (lag for lag in by_time if lag not in by_count)
 
 
 def _agreeing(codes: Index, weight: Floats) -> list[int]:
