@@ -171,6 +171,37 @@ class OsCalls(Columns):
 
 
 @dataclass(frozen=True)
+class MpiCalls(Columns):
+    """Calls of MPI, sorted by (start_ns, -end_ns)."""
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    name_id: Ints
+    """MPI_Waitall, MPI_Allreduce ..."""
+
+
+@dataclass(frozen=True)
+class Directives(Columns):
+    """What an OpenACC or OpenMP runtime did for a directive, sorted by (start_ns, -end_ns).
+
+    The CUDA calls inside were written by the compiler, not by the program's author.
+    """
+
+    start_ns: Ints
+    end_ns: Ints
+    pid: Ints
+    tid: Ints
+    name_id: Ints
+    """"Enter data", "Wait", "Compute construct" ..."""
+    file_id: Ints
+    """Source file of the directive; ABSENT where not recorded."""
+    line: Ints
+    """Its line; 0 where not recorded."""
+
+
+@dataclass(frozen=True)
 class Overheads(Columns):
     """Time spent by the profiler itself on the program's threads."""
 
@@ -293,6 +324,8 @@ class Trace:
     ranges: Ranges | Missing
     nccl_calls: NcclCalls | Missing
     os_calls: OsCalls | Missing
+    mpi_calls: MpiCalls | Missing
+    directives: Directives | Missing
     overheads: Overheads | Missing
     page_faults: PageFaults | Missing
     streams: Streams | Missing

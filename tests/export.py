@@ -38,6 +38,7 @@ _DEFAULTS: Mapping[str, Mapping[str, int | str]] = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": {"graphId": 1, "graphExecId": 2},
     "CUPTI_ACTIVITY_KIND_RUNTIME": {"callchainId": 0},
     "OSRT_API": {"eventClass": 27, "returnValue": 0, "nestingLevel": 0, "callchainId": 0},
+    "CUPTI_ACTIVITY_KIND_OPENACC_OTHER": {"eventKind": 7},
     "NVTX_EVENTS": {"eventType": 59, "domainId": 0},
     "PROFILER_OVERHEAD": {"returnValue": 0},
     "DIAGNOSTIC_EVENT": {"timestamp": 0, "timestampType": 1, "source": 1},
@@ -45,6 +46,7 @@ _DEFAULTS: Mapping[str, Mapping[str, int | str]] = {
 # nsys makes these only when they have rows (`--lazy=true`, its default).
 _LAZY = (
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+    "CUPTI_ACTIVITY_KIND_OPENACC_OTHER",
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     "CUPTI_ACTIVITY_KIND_KERNEL",
     "CUPTI_ACTIVITY_KIND_MEMCPY",
@@ -52,6 +54,7 @@ _LAZY = (
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
     "DIAGNOSTIC_EVENT",
+    "MPI_START_WAIT_EVENTS",
     "NVTX_EVENTS",
     "OSRT_API",
     "PROFILER_OVERHEAD",

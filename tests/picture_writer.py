@@ -9,7 +9,7 @@ from typing import Any
 
 from overlapcheck.kinds import MemoryKind
 from tests.export import NOT_APPLICABLE, VM, Export
-from tests.pictures import Picture, PictureError, Piece, Row, pid_of, size_of, tid_of
+from tests.pictures import HOST_WORDS, Picture, PictureError, Piece, Row, pid_of, size_of, tid_of
 
 _COPY_KINDS = {"h2d": 1, "d2h": 2, "d2d": 8, "p2p": 10}
 _UNIFIED_KINDS = {"h2d": 11, "d2h": 12, "d2d": 13}
@@ -62,7 +62,7 @@ class PictureWriter:
     def _times(self, row: Row, piece: Piece, repetition: int) -> Values:
         exact = self.options.get("gpu_us" if row.thread is None else "host_us", {})
         origin = repetition * self.picture.length_ns
-        if piece.mark in exact and row.kind not in ("nvtx", "os", "overhead"):
+        if piece.mark in exact and row.kind not in HOST_WORDS:
             start, end = (round(us * 1000) for us in exact[piece.mark])
         else:
             start, end = self.picture.ns(piece.start), self.picture.ns(piece.end)
@@ -98,6 +98,24 @@ class PictureWriter:
         elif row.kind == "os":
             self.export.add(
                 "OSRT_API", **times, globalTid=tid, nameId=self.export.text_id(row.rest)
+            )
+        elif row.kind == "mpi":
+            self.export.add(
+                "MPI_START_WAIT_EVENTS",
+                **times,
+                globalTid=tid,
+                textId=self.export.text_id(row.rest),
+            )
+        elif row.kind == "acc":
+            name, place = row.rest.rsplit(" ", 1)
+            file, line = place.split(":")
+            self.export.add(
+                "CUPTI_ACTIVITY_KIND_OPENACC_OTHER",
+                **times,
+                globalTid=tid,
+                nameId=self.export.text_id(name),
+                srcFile=self.export.text_id(file),
+                lineNo=int(line),
             )
         elif row.kind == "overhead":
             self.export.add(

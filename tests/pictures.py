@@ -64,6 +64,8 @@ _ROW = re.compile(
     r"(?P<what>.*?)\s*\|(?P<cells>[^|]*)\|\s*"
 )
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|KiB|MiB|GiB|KB|MB|GB)?")
+HOST_WORDS = ("nvtx", "os", "mpi", "acc", "overhead")
+"""First words of host rows that are no CUDA calls."""
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} | {
     "KB": 10**3,
     "MB": 10**6,
@@ -107,9 +109,9 @@ class Row:
 
     @property
     def kind(self) -> str:
-        """First word for GPU, nvtx, os and overhead rows; `api` for calls."""
+        """First word for GPU rows and those of `HOST_WORDS`; `api` for calls."""
         word = self.what.split(maxsplit=1)[0]
-        return word if self.thread is None or word in ("nvtx", "os", "overhead") else "api"
+        return word if self.thread is None or word in HOST_WORDS else "api"
 
     @property
     def rest(self) -> str:

@@ -184,6 +184,26 @@ CREATE TABLE OSRT_API (
     nestingLevel                INTEGER,                               -- Zero-base index of the nesting level.
     callchainId                 INTEGER   NOT NULL                     -- REFERENCES OSRT_CALLCHAINS(id)
 );
+CREATE TABLE MPI_START_WAIT_EVENTS (
+    -- MPI start and wait calls.
+
+    start                       INTEGER   NOT NULL,                    -- Event start timestamp (ns).
+    end                         INTEGER,                               -- Event end timestamp (ns).
+    globalTid                   INTEGER,                               -- Serialized GlobalId.
+    textId                      INTEGER   REFERENCES StringIds(id),    -- StringId of the function name.
+    requestHandle               INTEGER                                -- Unique id of the request.
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER (
+    -- OpenACC other events collected using CUPTI.
+
+    start                       INTEGER   NOT NULL,                    -- Event start timestamp (ns).
+    end                         INTEGER   NOT NULL,                    -- Event end timestamp (ns).
+    nameId                      INTEGER   NOT NULL   REFERENCES StringIds(id), -- StringId of the event name.
+    globalTid                   INTEGER,                               -- Serialized GlobalId.
+    eventKind                   INTEGER   NOT NULL,                    -- CUPTI OpenACC event kind.
+    lineNo                      INTEGER   NOT NULL,                    -- Line number of the directive.
+    srcFile                     INTEGER   REFERENCES StringIds(id)     -- StringId of the source file.
+);
 CREATE TABLE ThreadNames (
     nameId                      INTEGER   NOT NULL,                    -- REFERENCES StringIds(id) -- Thread name
     priority                    INTEGER,                               -- Priority of the thread.

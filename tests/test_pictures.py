@@ -12,9 +12,11 @@ from overlapcheck.trace import (
     ApiCalls,
     Contexts,
     Copies,
+    Directives,
     EventRecords,
     Kernels,
     Missing,
+    MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
@@ -198,6 +200,25 @@ def test_host_rows_become_os_calls_and_overheads_of_their_thread() -> None:
     assert os_calls.tid.tolist() == [tid_of(1, 1)]
     assert [trace.strings.text(int(i)) for i in overheads.name_id] == ["CUPTI flush"]
     assert trace.thread_names[pid_of(1), tid_of(1, 2)] == "pt_autograd_0"
+
+
+def test_host_rows_become_mpi_calls_and_directives() -> None:
+    trace = picture(
+        """
+        t1 cudaLaunchKernel      |a....|
+        t1 mpi MPI_Waitall       |.xx..|
+        t1 acc Enter data fv.F90:27 |...yy|
+        """
+    ).trace()
+    mpi_calls = rows_or_none(trace.mpi_calls, MpiCalls)
+    directives = rows_or_none(trace.directives, Directives)
+
+    assert [trace.strings.text(int(i)) for i in mpi_calls.name_id] == ["MPI_Waitall"]
+    assert (mpi_calls.end_ns - mpi_calls.start_ns).tolist() == [2_000]
+    assert [trace.strings.text(int(i)) for i in directives.name_id] == ["Enter data"]
+    assert [trace.strings.text(int(i)) for i in directives.file_id] == ["fv.F90"]
+    assert directives.line.tolist() == [27]
+    assert directives.tid.tolist() == [tid_of(1, 1)]
 
 
 def test_two_processes_share_correlation_ids() -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from overlapcheck.capture.discovery import Nsys, flags_of
 from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer_for
 from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
-from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv
+from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
 from overlapcheck.capture.why_no_report import why_no_report
 from overlapcheck.errors import CaptureFailed, ReportDamaged
 
@@ -89,6 +89,7 @@ def profile(
     _require_outside_nsys()
     program = _require_program(command)
     flags = flags_of(nsys, "profile")
+    spec = replace(spec, mpi=spec.mpi or uses_mpi(command, os.environ))
     warnings = [
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overlapcheck.errors import PolicyInvalid
 
 PROFILER_API = "cudaProfilerApi"
 NVTX_PREFIX = "nvtx:"
+
+_MPI_LAUNCHERS = frozenset(
+    ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun")
+)
+# Set by the launcher (or by srun's PMI) in each rank that it starts.
+_MPI_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
+_MPI_OPTION = "--mpi-impl"
+"""An nsys that lists it can trace MPI."""
 
 # Short names of the options that we set ourselves, so that --nsys-args can override them.
 _SHORT_NAMES = {
@@ -35,6 +43,8 @@ class CaptureSpec:
     """Source lines of CUDA calls; needs CPU sampling."""
     sync_debug: bool = False
     """PyTorch's own warnings about synchronising operations, with their lines."""
+    mpi: bool = False
+    """Calls of MPI, for programs that an MPI launcher starts."""
     delay_s: int = 0
     duration_s: int = 0
     """0 records to the end; otherwise the program is stopped when it is over."""
@@ -72,6 +82,17 @@ class CaptureSpec:
         return {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
 
 
+def uses_mpi(command: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether an MPI launcher starts the command, or has started us as one of its ranks.
+
+    Args:
+        command: program and arguments.
+        environment: ours.
+    """
+    launched = Path(command[0]).name in _MPI_LAUNCHERS
+    return launched or any(name in environment for name in _MPI_RANK_VARIABLES)
+
+
 def parse_nsys_args(text: str) -> tuple[str, ...]:
     """Split the value of --nsys-args as a shell would."""
     try:
@@ -99,6 +120,8 @@ def profile_argv(
         command: program and arguments.
     """
     overridden = _option_names(spec.extra)
+    if _MPI_OPTION not in flags:
+        spec = replace(spec, mpi=False)
     options = [
         f"{name}={value}"
         for name, value in _options(spec, output)
@@ -109,7 +132,7 @@ def profile_argv(
 
 def _options(spec: CaptureSpec, output: Path) -> list[tuple[str, str]]:
     options = [
-        ("--trace", "cuda,nvtx,osrt"),
+        ("--trace", "cuda,nvtx,osrt,mpi" if spec.mpi else "cuda,nvtx,osrt"),
         # Graph granularity hides the kernels and copies inside a CUDA graph.
         ("--cuda-graph-trace", "node"),
         ("--cuda-event-trace", "true" if spec.event_trace else "false"),

@@ -21,6 +21,7 @@ from overlapcheck.ingest.schemas import (
     metadata,
     nccl,
     nvtx,
+    programming_models,
     target,
     unified_memory,
 )
@@ -60,6 +61,8 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
     require_room(db, excerpt)
     work, api_calls = _events(db, excerpt)
     os_calls = host_calls.read_os_calls(db, api_calls, excerpt.host_time if excerpt else None)
+    mpi_calls = programming_models.read_mpi_calls(db, excerpt.host_time if excerpt else None)
+    directives = programming_models.read_directives(db, excerpt.host_time if excerpt else None)
     overheads = host_calls.read_overheads(db)
     ranges, inline_texts = nvtx.read_ranges(db, _first_free_id(db))
     kernels = _of_sole_process(work.kernels, api_calls)
@@ -68,8 +71,10 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
     pids = pids_of((kernels, copies, memsets, api_calls, ranges))
     thread_name_ids = target.read_thread_name_ids(db, np.array(pids, dtype=np.int64))
 
-    named = (kernels, api_calls, os_calls, overheads, ranges)
+    named = (kernels, api_calls, os_calls, mpi_calls, directives, overheads, ranges)
     used = [table.name_id for table in named if not isinstance(table, Missing)]
+    if not isinstance(directives, Missing):
+        used.append(directives.file_id)
     used.append(np.array(list(thread_name_ids.values()), dtype=np.int64))
     names = _texts(db, used) | inline_texts
     if not isinstance(api_calls, Missing):
@@ -92,6 +97,8 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         ranges=ranges,
         nccl_calls=nccl.read_nccl_calls(db),
         os_calls=os_calls,
+        mpi_calls=mpi_calls,
+        directives=directives,
         overheads=overheads,
         page_faults=unified_memory.read_page_faults(db),
         streams=target.read_streams(db),

@@ -29,10 +29,12 @@ from overlapcheck.trace import (
     ApiCalls,
     Contexts,
     Copies,
+    Directives,
     EventRecords,
     Kernels,
     Memsets,
     Missing,
+    MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
@@ -64,6 +66,8 @@ class ProcessTables:
     ranges: Ranges
     nccl_calls: NcclCalls
     os_calls: OsCalls
+    mpi_calls: MpiCalls
+    directives: Directives
     overheads: Overheads
     streams: Streams
     contexts: Contexts
@@ -98,6 +102,7 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
     syncs, records = own(trace.syncs, Syncs), own(trace.event_records, EventRecords)
     ranges, os_calls = own(trace.ranges, Ranges), own(trace.os_calls, OsCalls)
     nccl_calls = own(trace.nccl_calls, NcclCalls)
+    mpi_calls, directives = own(trace.mpi_calls, MpiCalls), own(trace.directives, Directives)
     overheads = own(trace.overheads, Overheads)
     streams, contexts = own(trace.streams, Streams), own(trace.contexts, Contexts)
     return [
@@ -112,6 +117,8 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
             ranges[i],
             nccl_calls[i],
             os_calls[i],
+            mpi_calls[i],
+            directives[i],
             overheads[i],
             streams[i],
             contexts[i],

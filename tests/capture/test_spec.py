@@ -11,6 +11,7 @@ from overlapcheck.capture.spec import (
     missing_flags,
     parse_nsys_args,
     profile_argv,
+    uses_mpi,
 )
 from overlapcheck.errors import ExitCode, PolicyInvalid
 
@@ -29,6 +30,7 @@ IN_2020 = frozenset(
         "--wait",
         "--force-overwrite",
         "--export",
+        "--mpi-impl",
         "--output",
     }
 )
@@ -57,6 +59,18 @@ def test_defaults() -> None:
         "--cpuctxsw=none",
         *COMMAND,
     ]
+
+
+def test_mpi_is_traced_where_a_launcher_starts_the_program() -> None:
+    assert uses_mpi(["/usr/bin/mpirun", "-np", "4", "./app"], {})
+    assert uses_mpi(["srun", "./app"], {})
+    assert uses_mpi(["./app"], {"OMPI_COMM_WORLD_RANK": "3"})
+    assert not uses_mpi(["python3", "mpirun"], {"SLURM_JOB_ID": "7"})
+
+
+def test_mpi_is_left_to_an_nsys_that_knows_it() -> None:
+    assert "--trace=cuda,nvtx,osrt,mpi" in argv(CaptureSpec(mpi=True))
+    assert "--trace=cuda,nvtx,osrt" in argv(CaptureSpec(mpi=True), IN_2025 - {"--mpi-impl"})
 
 
 @pytest.mark.parametrize("flags", [IN_2020, IN_2023, IN_2025])

@@ -186,6 +186,9 @@ def test_a_table_that_was_not_recorded_is_missing_and_says_how_to_record_it() ->
         assert table.capture_with == "--trace=cuda"
     assert isinstance(trace.os_calls, Missing)
     assert trace.os_calls.capture_with == "--trace=osrt"
+    assert isinstance(trace.mpi_calls, Missing)
+    assert trace.mpi_calls.capture_with == "--trace=mpi"
+    assert isinstance(trace.directives, Missing)
     assert isinstance(picture("s7 kernel k |a|").trace().ranges, Missing)
 
 

@@ -48,14 +48,18 @@ def plain_api_name(name: str) -> str:
     return _ABI_SUFFIX.sub("", name)
 
 
-_HOST_CALL = TIMES | {"thread": Source("globalTid"), "name_id": Source("nameId")}
+_PLACE = TIMES | {"thread": Source("globalTid")}
 
 
-def _host_calls(
-    db: Database, table: str, extra: dict[str, Source], keep: Keep | None = None
+def host_rows(
+    db: Database,
+    table: str,
+    extra: dict[str, Source],
+    keep: Keep | None = None,
+    name: str = "nameId",
 ) -> dict[str, Ints]:
-    """Rows with a begin and an end."""
-    columns = fetch(db, table, _HOST_CALL | extra, keep)
+    """Rows of a thread with a begin and an end; `name` is the column of their name."""
+    columns = fetch(db, table, _PLACE | {"name_id": Source(name)} | extra, keep)
     columns = kept(columns, columns["end_ns"] >= columns["start_ns"])
     split_thread(columns, known=db.has(table, "globalTid"))
     return columns
@@ -70,7 +74,7 @@ def read_api_calls(db: Database, keep: Keep | None = None) -> ApiCalls | Missing
         "returned": Source("returnValue", 0),
         "callchain_id": Source("callchainId", 0),
     }
-    columns = _host_calls(db, RUNTIME, extra, keep)
+    columns = host_rows(db, RUNTIME, extra, keep)
     # Zero means no call chain.
     chain = columns["callchain_id"]
     columns["callchain_id"] = compact(np.where(chain == 0, ABSENT, chain))
@@ -183,7 +187,7 @@ def read_os_calls(
     """OS calls of the threads that also call CUDA: no other thread's calls can explain a gap."""
     if not db.has(OSRT, "start", "end"):
         return Missing("OS calls", "the report holds no OS runtime rows", "--trace=osrt")
-    columns = _host_calls(db, OSRT, {}, keep)
+    columns = host_rows(db, OSRT, {}, keep)
     known = db.has(OSRT, "globalTid") and db.has(RUNTIME, "globalTid")
     if known and not isinstance(calls, Missing):
         callers = distinct(_thread(calls.pid, calls.tid))
@@ -202,7 +206,7 @@ def read_overheads(db: Database) -> Overheads | Missing:
     parts = []
     for table in OVERHEAD_TABLES:
         if db.has(table, "start", "end"):
-            columns = _host_calls(db, table, {"type": Source("overheadType", 0)})
+            columns = host_rows(db, table, {"type": Source("overheadType", 0)})
             program = np.isin(columns["type"], _PROGRAM_OVERHEAD_TYPES)
             columns = kept(columns, ~program)
             del columns["type"]
