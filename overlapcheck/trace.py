@@ -248,6 +248,8 @@ class Strings:
     """Texts by id."""
 
     texts: Mapping[int, str]
+    table: str = "the table of texts"
+    """What the source calls the place they come from."""
 
     def text(self, string_id: int) -> str:
         """The text, or "" for ABSENT and unknown ids."""

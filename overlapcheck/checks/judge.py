@@ -26,9 +26,7 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
         others = _other_checks(device, measured, policy, findings)
         checks.append(captured)
         checks += [_not_judged(check) for check in others] if incomplete else others
-    if not measured.devices:
-        checks = capture.check_report(measured)
-    return Verdict(tuple(checks))
+    return Verdict((*checks, *capture.check_report(measured)))
 
 
 def _other_checks(
