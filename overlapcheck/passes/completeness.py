@@ -14,7 +14,8 @@ from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
-from overlapcheck.passes.lost_rows import AGAIN, TOLERATED_SHARE, lost_rows
+from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE
+from overlapcheck.passes.lost_rows import lost_rows
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.steps import step_ranges
 from overlapcheck.quantities import count_of

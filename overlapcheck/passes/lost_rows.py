@@ -21,8 +21,9 @@ from functools import cached_property
 import numpy as np
 
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
-from overlapcheck.columns import Codes, Ints, Mask, distinct, groups, is_constant, numbered
+from overlapcheck.columns import Codes, Ints, Mask, distinct, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE, lost_nodes
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import (
     CLOCK_NOISE_NS,
@@ -38,15 +39,12 @@ from overlapcheck.passes.submissions import (
 from overlapcheck.quantities import count_of
 from overlapcheck.trace import Missing, Trace
 
-# Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
-TOLERATED_SHARE = 0.01
 # Calls per thread whose work may be on its way when a recording is stopped.
 IN_FLIGHT = 2
 # Less than this share may follow the last row: the rest is a recording of its own.
 MAX_CUT_SHARE = 0.1
 # How much longer than any recorded work what runs when a recording is stopped may have taken.
 PATIENCE = 2
-AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 _WHOLE_EXPORT = "export the whole report, not --tables; else record again with"
 
 
@@ -62,7 +60,7 @@ def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
             missing = table if isinstance(table, Missing) else None
             found.append(_problem(process, kind, search.count(kind), search.total(kind), missing))
         found.append(_graphs(process, search, trace.info))
-    found.append(_graph_nodes(process))
+    found.append(lost_nodes(process, work))
     return [problem for problem in found if problem is not None]
 
 
@@ -230,44 +228,3 @@ def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> Captu
         f"{lost} of {count_of(total, 'graph launch', 'graph launches')} left no rows{how}",
         "record with --cuda-graph-trace=node (overlapcheck run does)",
     )
-
-
-def _graph_nodes(process: ProcessTables) -> CaptureProblem | None:
-    """Nodes without a row in launches of a graph whose other launches have one."""
-    tables = (process.kernels, process.copies, process.memsets)
-    if all(_no_nodes(table.graph_node_id) for table in tables):
-        return None
-    node = np.concatenate([table.graph_node_id for table in tables])
-    launch = np.concatenate([table.correlation_id for table in tables])
-    start = np.concatenate([table.start_ns for table in tables])
-    of_graph = node >= 0
-    node, launch, start = node[of_graph], launch[of_graph], start[of_graph]
-    first, pair = groups(node, launch)
-    lost = expected = 0
-    graph = node[first] >> 32
-    begin = np.full(first.size, NEVER, dtype=np.int64)
-    np.minimum.at(begin, pair, start)
-    for number in distinct(graph).tolist():
-        mine = graph == number
-        launches, at = numbered(launch[first[mine]])
-        began = np.full(launches.size, NEVER, dtype=np.int64)
-        np.minimum.at(began, at, begin[mine])
-        # The edges of a recording may cut the first and the last launch in two.
-        whole = np.ones(launches.size, dtype=bool)
-        whole[[int(began.argmin()), int(began.argmax())]] = False
-        times = np.bincount(numbered(node[first[mine]])[1], weights=whole[at])
-        usual = times * 2 > whole.sum()
-        expected += int(usual.sum() * whole.sum())
-        lost += int(usual.sum() * whole.sum() - times[usual].sum())
-    if lost <= TOLERATED_SHARE * max(expected, 1):
-        return None
-    return CaptureProblem(
-        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
-        process.pid,
-        f"{lost} of {count_of(expected, 'graph node')} launched left no row on the device",
-        AGAIN,
-    )
-
-
-def _no_nodes(node: Ints) -> bool:
-    return node.size == 0 or (bool(node[0] < 0) if is_constant(node) else bool(node.max() < 0))

@@ -1,41 +1,70 @@
-"""What some causes need and the recording does not hold, though the program did it."""
+"""What some causes need and the recording does not hold, though the program did it.
+
+No number that is judged is made from these rows: the verdict stands, and says what it cannot tell.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import one_of
+from overlapcheck.columns import Index
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import NotKnown
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.quantities import count_of
 from overlapcheck.trace import Missing, Trace
 
-_EVENT_WAITS = frozenset({Reason.EVENT_WAIT.cause})
+_TOLERATED_SHARE = 0.01
+# A wait for the whole device leaves a row only in some recordings.
+_WAITS = re.compile(r"(cuda|cu)(StreamWaitEvent.*|(Stream|Event)Synchronize)")
 
 
 def not_known(trace: Trace, process: ProcessTables) -> list[NotKnown]:
-    """What cannot be told of one process; no number that is judged depends on it."""
-    found = []
-    waits = one_of(process.call_kind, (ApiKind.WAIT_EVENT,)) & process.calls.succeeded
-    if waits.any():
-        found += [
-            NotKnown(
-                process.pid,
-                f"what waited for which event is not known: {table.why}",
-                _EVENT_WAITS,
-                table.capture_with,
-            )
-            for table in (trace.syncs, trace.event_records)
-            if isinstance(table, Missing)
-        ]
-    elif isinstance(trace.syncs, Missing):
-        syncs = one_of(process.call_kind, (ApiKind.SYNC,)) & process.calls.succeeded
-        if syncs.any():
-            found.append(
-                NotKnown(
-                    process.pid,
-                    f"which stream a wait was for is not known: {trace.syncs.why}",
-                    frozenset(),
-                    trace.syncs.capture_with,
-                )
-            )
-    return found
+    """What cannot be told of one process."""
+    return [*_waits(trace, process), *_records(trace, process)]
+
+
+def _waits(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
+    waits = _calls(process, _WAITS)
+    lost = int(np.count_nonzero(~np.isin(waits, _with_sync_row(process))))
+    if lost <= _TOLERATED_SHARE * waits.size:
+        return
+    missing = trace.syncs if isinstance(trace.syncs, Missing) else None
+    why = missing.why if missing else f"{lost} of {count_of(waits.size, 'wait')} left no row"
+    yield NotKnown(
+        process.pid,
+        f"what waited for what is not known: {why}",
+        frozenset({Reason.EVENT_WAIT.cause}),
+        missing.capture_with if missing else "--trace=cuda",
+    )
+
+
+def _records(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
+    waits = process.call_kind == ApiKind.WAIT_EVENT
+    if isinstance(trace.event_records, Missing) and waits.any():
+        yield NotKnown(
+            process.pid,
+            f"what event waits waited for is inferred: {trace.event_records.why}",
+            frozenset(),
+            trace.event_records.capture_with,
+        )
+
+
+def _calls(process: ProcessTables, names: re.Pattern[str]) -> Index:
+    named = process.strings.matching(
+        process.calls.name_id, lambda name: names.fullmatch(name) is not None
+    )
+    if not named.any():
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(named & process.calls.succeeded)
+
+
+def _with_sync_row(process: ProcessTables) -> Index:
+    """Rows of the calls that have a synchronisation row, by its id or else its start."""
+    syncs, calls = process.syncs, process.calls
+    by_start = np.flatnonzero(np.isin(calls.start_ns, syncs.start_ns))
+    return np.concatenate((process.launches.rows(syncs.correlation_id), by_start))

@@ -93,7 +93,7 @@ def submissions(process: ProcessTables, work: Codes) -> Submissions:
         process: one process.
         work: of each of its calls, see `work_of_calls`.
     """
-    rows = np.flatnonzero((work != Work.NONE) & process.calls.succeeded & ~_capturing(process))
+    rows = np.flatnonzero((work != Work.NONE) & process.calls.succeeded & ~while_capturing(process))
     return Submissions(rows, work[rows], _has_device_row(process)[rows])
 
 
@@ -194,7 +194,7 @@ def _has_device_row(process: ProcessTables) -> Mask:
     return mask
 
 
-def _capturing(process: ProcessTables) -> Mask:
+def while_capturing(process: ProcessTables) -> Mask:
     """Calls made while a graph is being recorded: they submit nothing.
 
     Whatever the thread: a framework's backward pass is recorded from a thread of its own.
