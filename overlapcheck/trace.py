@@ -293,6 +293,8 @@ class Trace:
     """Frames of each Python stack, innermost first."""
     call_sites: Mapping[int, Frame]
     """The user's innermost frame of each call chain, where there are no Python stacks."""
+    single_kernels: Missing | None = None
+    """Why `kernels` holds blocks of whole graphs alone, where it does."""
 
     def gpu_name(self, key: DeviceKey) -> str:
         """Product name of a process's device, or ""."""

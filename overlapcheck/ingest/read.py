@@ -97,6 +97,7 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         backtraces=marks,
         stacks=stacks,
         call_sites={} if stacks else backtraces.read_call_sites(db),
+        single_kernels=work.single_kernels,
     )
 
 

@@ -11,6 +11,8 @@ The first and the last launch may be cut in two by the edges of the recording.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from overlapcheck.columns import Codes, Ints, distinct, groups, is_constant, numbered
@@ -18,18 +20,22 @@ from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
+from overlapcheck.trace import Missing
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01
 AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 
 
-def lost_nodes(process: ProcessTables, work: Codes) -> CaptureProblem | None:
+def lost_nodes(
+    process: ProcessTables, work: Codes, missing: Mapping[Work, Missing]
+) -> CaptureProblem | None:
     """The problem of a process whose graph launches left fewer rows than they have nodes.
 
     Args:
         process: one process.
         work: what each of its calls hands over.
+        missing: tables that are not there at all.
     """
     tables = {
         Work.KERNEL: process.kernels,
@@ -42,7 +48,9 @@ def lost_nodes(process: ProcessTables, work: Codes) -> CaptureProblem | None:
     captured = distinct(work[while_capturing(process)]).tolist()
     for kind in tables:
         if kind in captured and kind not in nodes:
-            return _problem(process, f"no graph launch left a row of the {_NOUNS[kind]} in it")
+            why = f": {missing[kind].why}" if kind in missing else ""
+            what = f"no graph launch left a row of the {_NOUNS[kind]} in it{why}"
+            return _problem(process, what)
     node, launch, start = (
         np.concatenate([getattr(table, name) for table in nodes.values()])
         for name in ("graph_node_id", "correlation_id", "start_ns")

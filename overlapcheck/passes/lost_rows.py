@@ -52,16 +52,24 @@ def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
     """Problems of calls without rows, per kind of work."""
     work = work_of_calls(process)
     handed_over = submissions(process, work)
+    missing = _missing(trace)
     found: list[CaptureProblem | None] = []
     if not handed_over.present.all():
         search = _Search(process, work, handed_over)
-        tables = {Work.KERNEL: trace.kernels, Work.COPY: trace.copies, Work.MEMSET: trace.memsets}
-        for kind, table in tables.items():
-            missing = table if isinstance(table, Missing) else None
-            found.append(_problem(process, kind, search.count(kind), search.total(kind), missing))
+        found += [
+            _problem(process, kind, search.count(kind), search.total(kind), missing.get(kind))
+            for kind in _FAULTS
+        ]
         found.append(_graphs(process, search, trace.info))
-    found.append(lost_nodes(process, work))
+    found.append(lost_nodes(process, work, missing))
     return [problem for problem in found if problem is not None]
+
+
+def _missing(trace: Trace) -> dict[Work, Missing]:
+    """Tables that are not there at all, by what they would hold."""
+    tables = {Work.COPY: trace.copies, Work.MEMSET: trace.memsets}
+    found = {kind: table for kind, table in tables.items() if isinstance(table, Missing)}
+    return found | ({Work.KERNEL: trace.single_kernels} if trace.single_kernels else {})
 
 
 _CALLS = {

@@ -20,12 +20,17 @@ from overlapcheck.trace import Missing, Trace
 
 _TOLERATED_SHARE = 0.01
 # A wait for the whole device leaves a row only in some recordings.
+_MANAGED = re.compile(r"cudaMallocManaged|cuMemAllocManaged")
 _WAITS = re.compile(r"(cuda|cu)(StreamWaitEvent.*|(Stream|Event)Synchronize)")
 
 
 def not_known(trace: Trace, process: ProcessTables) -> list[NotKnown]:
     """What cannot be told of one process."""
-    return [*_waits(trace, process), *_records(trace, process)]
+    return [
+        *_waits(trace, process),
+        *_records(trace, process),
+        *_migrations(trace, process),
+    ]
 
 
 def _waits(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
@@ -51,6 +56,16 @@ def _records(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
             f"what event waits waited for is inferred: {trace.event_records.why}",
             frozenset(),
             trace.event_records.capture_with,
+        )
+
+
+def _migrations(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
+    if isinstance(trace.copies, Missing) and _calls(process, _MANAGED).size:
+        yield NotKnown(
+            process.pid,
+            f"migrations of unified memory are not known: {trace.copies.why}",
+            frozenset({Reason.UVM_MIGRATION.cause}),
+            trace.copies.capture_with,
         )
 
 

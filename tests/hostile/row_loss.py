@@ -40,6 +40,11 @@ JUDGED = (
 """Tables that numbers are made from."""
 EXPLAINING = ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",)
 """Tables that only explanations are made from."""
+# Most rows of synchronisations are queries, which nothing is made from.
+_WAITS = """correlationId IN (
+    SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON StringIds.id = nameId
+    WHERE value LIKE '%WaitEvent%' OR value LIKE '%StreamSynchronize%'
+)"""
 SHARES = (1, 10, 33, 100)
 """Per cent of the rows of a table."""
 MUST_SHOW = 10
@@ -166,7 +171,9 @@ def _rows(path: Path, table: str) -> list[int]:
         known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
         if known.fetchone() is None:
             return []
-        return [row for (row,) in connection.execute(f"SELECT rowid FROM {table} ORDER BY start")]
+        which = _WAITS if table in EXPLAINING else "1"
+        sql = f"SELECT rowid FROM {table} WHERE {which} ORDER BY start"
+        return [row for (row,) in connection.execute(sql)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

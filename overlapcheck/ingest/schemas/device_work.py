@@ -33,6 +33,7 @@ _OPERATION = TIMES | {
     "stream_id": Source("streamId"),
     "correlation_id": Source("correlationId"),
 }
+_NO_KERNELS = Missing("kernels", f"no table {KERNEL}", "--trace=cuda")
 _LATEST = TIMES["start_ns"].null
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
@@ -49,13 +50,16 @@ class DeviceWork:
     """Rows that were left out because they carry no time."""
     backward: int = 0
     """Rows that were left out because they end before they start."""
+    single_kernels: Missing | None = None
+    """Why there are blocks of whole graphs alone, where it is so."""
 
 
 def read_device_work(db: Database, excerpt: Excerpt | None = None) -> DeviceWork:
     """All of it, or what touches an excerpt."""
     reader = _Reader(db, excerpt.device_work if excerpt else None)
     kernels, copies, memsets = reader.kernels(), reader.copies(), reader.memsets()
-    return DeviceWork(kernels, copies, memsets, reader.untimed, reader.backward)
+    missing = None if db.has(KERNEL, "start", "end") else _NO_KERNELS
+    return DeviceWork(kernels, copies, memsets, reader.untimed, reader.backward, missing)
 
 
 def span_ns(db: Database) -> tuple[int, int] | None:
@@ -105,7 +109,7 @@ class _Reader:
             blocks |= dict.fromkeys(("grid_count", "block_count"), constant(0, count))
             parts.append(blocks | {"opaque": constant(1, count)})
         if not parts:
-            return Missing("kernels", f"no table {KERNEL}", "--trace=cuda")
+            return _NO_KERNELS
         columns = by_start(joined(parts))
         opaque = compact(columns.pop("opaque").astype(np.bool_))
         return Kernels(**columns, opaque=opaque)
