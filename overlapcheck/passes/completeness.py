@@ -40,7 +40,7 @@ def capture_problems(
         lost_names(process),
         *lost_rows(trace, process),
         _rows_without_launches(trace, process),
-        impossible_rows(process),
+        impossible_rows(process, excerpt=selection.window_ns is not None),
         _backward(trace.info, process),
         _copies_of_unknown_kind(process),
         _steps_without_work(process, trace.strings, selection),

@@ -29,8 +29,13 @@ MIN_ENCLOSED = 2
 _SHORTEST_RECORDING_NS = 1_000_000_000
 
 
-def impossible_rows(process: ProcessTables) -> CaptureProblem | None:
-    """Rows whose times contradict their launch, the recording, or their stream."""
+def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> CaptureProblem | None:
+    """Rows whose times contradict their launch, the recording, or their stream.
+
+    Args:
+        process: one process.
+        excerpt: whether only a part was read, which tells nothing of where the recording ends.
+    """
     found: list[tuple[int, int, str]] = []
     for table, noun in (
         (process.kernels, "kernel"),
@@ -39,7 +44,7 @@ def impossible_rows(process: ProcessTables) -> CaptureProblem | None:
     ):
         if not len(table):
             continue
-        for mask, why in _contradictions(process, table):
+        for mask, why in _contradictions(process, table, excerpt=excerpt):
             rows = np.flatnonzero(mask)
             if rows.size:
                 at = int(table.start_ns[rows[0]])
@@ -56,11 +61,11 @@ def impossible_rows(process: ProcessTables) -> CaptureProblem | None:
 
 
 def _contradictions(
-    process: ProcessTables, table: Kernels | Copies | Memsets
+    process: ProcessTables, table: Kernels | Copies | Memsets, *, excerpt: bool
 ) -> list[tuple[Mask, str]]:
     is_kernels = isinstance(table, Kernels)
     call = process.kernel_call if is_kernels else process.launches.rows(table.correlation_id)
-    found = [(_outside(process, table), "lies outside the recording")]
+    found = [] if excerpt else [(_outside(process, table), "lies outside the recording")]
     if len(process.calls):
         launch = process.calls.start_ns[np.maximum(call, 0)]
         early = (call != NO_CALL) & (table.start_ns < launch - DRIFT_NS)

@@ -20,7 +20,7 @@ from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
-from overlapcheck.trace import Missing
+from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01
@@ -37,7 +37,7 @@ def lost_nodes(
         work: what each of its calls hands over.
         missing: tables that are not there at all.
     """
-    tables = {
+    tables: dict[Work, Kernels | Copies | Memsets] = {
         Work.KERNEL: process.kernels,
         Work.COPY: process.copies,
         Work.MEMSET: process.memsets,

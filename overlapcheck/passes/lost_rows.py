@@ -146,12 +146,11 @@ class _Search:
 
     def _lost_tail(self, kind: Work, thread: Ints, submit: Ints, done: Ints, tail: Mask) -> Mask:
         proven = tail & (done != NEVER)
-        lost = proven & (done < self.last_end_ns - CLOCK_NOISE_NS)
-        if np.count_nonzero(proven) >= MAX_CUT_SHARE * tail.size:
-            lost = proven
-        open_ = tail & ~proven
-        if self._others_went_on(kind, submit, tail):
+        lost: Mask = proven & (done < self.last_end_ns - CLOCK_NOISE_NS)
+        too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
+        if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
             return tail
+        open_ = tail & ~proven
         lost |= open_ & self._of_forgotten_threads(kind, thread, submit, tail)
         after = open_ & (submit > self.last_end_ns)
         if not self.may_be_cut(int(np.count_nonzero(after)), tail.size):
@@ -169,7 +168,8 @@ class _Search:
         first = int(submit[tail].min())
         alike = self.work[self.rows.call] == kind
         if not alike.any():
-            return self.last_end_ns - first > self._longest_wait(before_ns=first)
+            waited = self.last_end_ns - first
+            return waited > self._longest_wait(before_ns=first)
         start, end = self.submit_ns[alike], self.rows.end_ns[alike]
         order = np.argsort(end, kind="stable")
         start, end = start[order], end[order]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Index
+from overlapcheck.columns import Index, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import NotKnown
 from overlapcheck.passes.process import ProcessTables
@@ -35,7 +35,7 @@ def not_known(trace: Trace, process: ProcessTables) -> list[NotKnown]:
 
 def _waits(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
     waits = _calls(process, _WAITS)
-    lost = int(np.count_nonzero(~np.isin(waits, _with_sync_row(process))))
+    lost = int(np.count_nonzero(~_has_sync_row(process, waits)))
     if lost <= _TOLERATED_SHARE * waits.size:
         return
     missing = trace.syncs if isinstance(trace.syncs, Missing) else None
@@ -78,8 +78,9 @@ def _calls(process: ProcessTables, names: re.Pattern[str]) -> Index:
     return np.flatnonzero(named & process.calls.succeeded)
 
 
-def _with_sync_row(process: ProcessTables) -> Index:
-    """Rows of the calls that have a synchronisation row, by its id or else its start."""
+def _has_sync_row(process: ProcessTables, waits: Index) -> Mask:
+    """Whether a synchronisation row has the id of each call, or else its start."""
     syncs, calls = process.syncs, process.calls
-    by_start = np.flatnonzero(np.isin(calls.start_ns, syncs.start_ns))
-    return np.concatenate((process.launches.rows(syncs.correlation_id), by_start))
+    by_id = np.isin(calls.correlation_id[waits], syncs.correlation_id)
+    mask: Mask = by_id | np.isin(calls.start_ns[waits], syncs.start_ns)
+    return mask
