@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := fixtures/exports/pt_pageable.sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format golden bench clean
+.PHONY: help demo test check lint format golden bench rowloss clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ golden: $(VENV)/installed-dev ## rewrite the golden outputs; review the diff
 
 bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan and installed peers (12 minutes)
 	$(BIN)/python -m bench
+
+rowloss: $(VENV)/installed-dev ## delete rows of bundled exports in all ways, judge what is left
+	$(BIN)/python -m tests.hostile.row_loss fixtures/exports/*.sqlite*
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

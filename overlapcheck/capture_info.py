@@ -56,5 +56,7 @@ class CaptureInfo:
     """UTC of the trace's time 0, ns since 1970."""
     dropped_untimed: int
     """GPU rows without timestamps, left out."""
+    dropped_backward: int = 0
+    """GPU rows that end before they start, left out."""
     ranks: RankHints = field(default_factory=RankHints)
     """Ranks that the report names."""

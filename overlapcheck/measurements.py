@@ -15,6 +15,7 @@ from overlapcheck.columns import Bools, Columns, Ints
 from overlapcheck.copies import Direction, UnifiedMigrations
 from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.rendezvous import Meeting
@@ -174,6 +175,8 @@ class DeviceMeasurements(TimeUse):
     ledger: IdleLedger
     contention: Contention
     collectives: Collectives = field(default_factory=Collectives.none)
+    shares_gpu_with: tuple[DeviceKey, ...] = ()
+    """Other processes that run kernels on the same GPU, and what they call it."""
     ranges: tuple[RangeUse, ...] = ()
     """By pattern of the selection, in its order."""
     notes: tuple[str, ...] = ()
@@ -195,11 +198,15 @@ class CaptureFault(StrEnum):
 
     NO_KERNELS = "no-kernels"
     LAUNCHES_WITHOUT_ROWS = "launches-without-rows"
+    COPIES_WITHOUT_ROWS = "copies-without-rows"
+    MEMSETS_WITHOUT_ROWS = "memsets-without-rows"
     ROWS_WITHOUT_LAUNCHES = "rows-without-launches"
     STEPS_WITHOUT_WORK = "steps-without-work"
     GRAPH_LAUNCHES_INVISIBLE = "graph-launches-invisible"
     EVENTS_LOST = "events-lost"
     UNTIMED_ROWS = "untimed-rows"
+    IMPOSSIBLE_ROWS = "impossible-rows"
+    NAMES_LOST = "names-lost"
 
 
 @dataclass(frozen=True)
@@ -213,6 +220,19 @@ class CaptureProblem:
     """What was and what was not recorded, with counts."""
     settle_with: str
     """The command or option that would settle it."""
+
+
+@dataclass(frozen=True)
+class NotKnown:
+    """Something that the numbers do not need and some explanations do, and that is not there."""
+
+    pid: int
+    what: str
+    """What cannot be told, and for want of what."""
+    causes: frozenset[str]
+    """Causes that cannot be found without it."""
+    settle_with: str
+    """The option that would record it."""
 
 
 class Framework(StrEnum):
@@ -256,5 +276,7 @@ class Measurements:
     """UTC of the trace's time 0."""
     ranks: RankHints = field(default_factory=RankHints)
     """Ranks that the report names."""
+    not_known: tuple[NotKnown, ...] = ()
+    """What no verdict needs, but some causes."""
     ranges: Ranges = field(default_factory=Ranges.none)
     """Closed NVTX ranges of all processes; what a policy allows may lie in one."""

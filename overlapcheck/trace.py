@@ -289,6 +289,8 @@ class Strings:
     """Texts by id."""
 
     texts: Mapping[int, str]
+    table: str = "the table of texts"
+    """What the source calls the place they come from."""
 
     def text(self, string_id: int) -> str:
         """The text, or "" for ABSENT and unknown ids."""
@@ -335,6 +337,8 @@ class Trace:
     """Frames of each Python stack, innermost first."""
     call_sites: Mapping[int, Frame]
     """The user's innermost frame of each call chain, where there are no Python stacks."""
+    single_kernels: Missing | None = None
+    """Why `kernels` holds blocks of whole graphs alone, where it does."""
 
     def gpu_name(self, key: DeviceKey) -> str:
         """Product name of a process's device, or ""."""

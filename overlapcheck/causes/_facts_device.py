@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.causes._base import Context
 from overlapcheck.copies import JUDGED_DIRECTIONS
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
 
@@ -75,18 +76,30 @@ def streams_in_use(context: Context) -> list[str]:
 
 
 def other_processes(context: Context) -> list[str]:
-    """Processes of the same report that name the same device."""
-    key = context.device.key
+    """Processes of the same report that run on the same GPU, whatever number they give it."""
+    sharing = context.device.shares_gpu_with
     return [
         f"{other.process_name or 'a process'} (pid {other.key.pid & 0xFFFFFF}) also runs kernels"
-        f" on device {other.key.device_id}"
+        f" on {_same_gpu(other.key, context.device.key)}"
         for other in context.measured.devices
-        if other.key.device_id == key.device_id and other.key.pid != key.pid
+        if other.key in sharing
     ]
 
 
-def nothing_found(_context: Context) -> list[str]:
-    """What was looked at in vain."""
+def _same_gpu(other: DeviceKey, own: DeviceKey) -> str:
+    if other.device_id == own.device_id:
+        return f"device {other.device_id}"
+    return f"this GPU, its device {other.device_id}"
+
+
+def nothing_found(context: Context) -> list[str]:
+    """What was looked at in vain, and what could not be looked at."""
+    unseen = [
+        one.what
+        for one in context.measured.not_known
+        if one.pid == context.device.key.pid and one.causes
+    ]
     return [
+        *unseen,
         "no call, copy, event wait, collective or other process in the trace accounts for it",
     ]

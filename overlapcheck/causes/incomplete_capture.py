@@ -1,8 +1,10 @@
 """The recording is incomplete: rows are missing, so nothing can be concluded.
 
 What it is
-    Launch calls without their kernels, kernels without their calls, or messages of nsys about lost
-    events. What is missing may be the very copies or kernels that matter.
+    Calls that launched, copied or set memory without their rows on the device, rows without their
+    calls, rows that cannot be (they end before they start, or run across others of their stream),
+    names that are gone, or messages of nsys about lost events. What is missing may be the very
+    copies or kernels that matter. A recording that was stopped early is complete up to its end.
 
 Why it costs overlap
     It costs the answer: idle time may be work that was not recorded, and no data is never a pass.

@@ -41,11 +41,15 @@ def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
             f"graph launches of unknown content fill {percent(share)} of the window",
             settle_with="record with --cuda-graph-trace=node (overlapcheck run does)",
         )
-    return Check(NAME, device.key, Outcome.PASS, None, None, "complete")
+    unseen = [one.what for one in measured.not_known if one.pid == device.key.pid]
+    return Check(NAME, device.key, Outcome.PASS, None, None, "; ".join(["complete", *unseen]))
 
 
 def check_report(measured: Measurements) -> list[Check]:
-    """For a report without any device to judge: what was recorded and what was not."""
+    """What keeps processes without any device to judge from being judged."""
+    judged = {device.key.pid for device in measured.devices}
+    if judged:
+        judged.add(ABSENT)  # told with each device
     return [
         Check(
             NAME,
@@ -53,8 +57,9 @@ def check_report(measured: Measurements) -> list[Check]:
             Outcome.INCONCLUSIVE,
             None,
             None,
-            problem.what,
+            f"process {problem.pid & 0xFFFFFF}: {problem.what}" if judged else problem.what,
             settle_with=problem.settle_with,
         )
         for problem in measured.problems
+        if problem.pid not in judged
     ]

@@ -29,9 +29,7 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
             checks.append(_no_window(device))
             doubt = doubt or "the steps hold no work of this device"
         checks += [_not_judged(check, doubt) for check in others] if doubt else others
-    if not measured.devices:
-        checks = capture.check_report(measured)
-    return Verdict(tuple(checks))
+    return Verdict((*checks, *capture.check_report(measured)))
 
 
 def _other_checks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.checks.allowed import Allowance, allowances
 from overlapcheck.finding import MATERIAL_SHARE, Finding
-from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements, NotKnown
 from overlapcheck.quantities import percent
 from overlapcheck.verdict import Check, Outcome, Policy
 
@@ -26,6 +26,10 @@ def check_causes(
         taken = sum(allowance.ns for allowance in allowed) / max(device.window.length_ns, 1)
         share = max(0.0, shares.get(cause, 0.0) - taken)
         failed = share >= MATERIAL_SHARE
+        unseen = [one for one in measured.not_known if _hides(one, device, cause)]
+        if unseen and not failed:
+            checks.append(_not_known(device, cause, unseen[0], policy))
+            continue
         checks.append(
             Check(
                 f"no {cause}",
@@ -38,6 +42,23 @@ def check_causes(
             )
         )
     return checks
+
+
+def _hides(unseen: NotKnown, device: DeviceMeasurements, cause: str) -> bool:
+    return unseen.pid == device.key.pid and cause in unseen.causes
+
+
+def _not_known(device: DeviceMeasurements, cause: str, unseen: NotKnown, policy: Policy) -> Check:
+    return Check(
+        f"no {cause}",
+        device.key,
+        Outcome.INCONCLUSIVE,
+        None,
+        MATERIAL_SHARE,
+        unseen.what,
+        settle_with=f"record it: {unseen.settle_with}",
+        limit_from=policy.origin("fail_on"),
+    )
 
 
 def _reason(share: float, taken: float, allowed: list[Allowance]) -> str:

@@ -82,8 +82,8 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         names |= plain
     marks, stacks = backtraces.read_python_backtraces(db)
     return Trace(
-        info=metadata.read_capture_info(db, work.untimed),
-        strings=Strings(names),
+        info=metadata.read_capture_info(db, work.untimed, work.backward),
+        strings=Strings(names, "StringIds"),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
         process_names=target.read_process_names(db, pids),
@@ -106,6 +106,7 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         backtraces=marks,
         stacks=stacks,
         call_sites={} if stacks else backtraces.read_call_sites(db),
+        single_kernels=work.single_kernels,
     )
 
 

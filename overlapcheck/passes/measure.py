@@ -22,12 +22,17 @@ from overlapcheck.passes.blocking_calls import blocking_calls
 from overlapcheck.passes.call_sites import call_sites, known_sites
 from overlapcheck.passes.collectives import collectives, device_meetings
 from overlapcheck.passes.communication_hints import communication_hints
-from overlapcheck.passes.completeness import capture_problems, nothing_recorded
+from overlapcheck.passes.completeness import (
+    capture_problems,
+    launched_kernels,
+    nothing_recorded,
+)
 from overlapcheck.passes.compute_gaps import compute_gaps
 from overlapcheck.passes.contention import contention
 from overlapcheck.passes.copy_overlap import copy_overlaps, unified_migrations
 from overlapcheck.passes.device_ledger import DeviceTables, device_ledger
 from overlapcheck.passes.framework import framework
+from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
     ProcessTables,
@@ -63,8 +68,12 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     ]
     judged = {process.pid for process, _ in chosen}
     _check_steps(processes, judged, trace, selection)
-    # A launcher or loader process without kernels is no fault while others have them.
-    doubtful = [p for p in processes if p.pid in judged or not with_kernels]
+    # A launcher or loader process that launched none is no fault while others have kernels.
+    doubtful = [
+        p
+        for p in processes
+        if p.pid in judged or not with_kernels or _lost_whole(p, selection.device)
+    ]
     with ThreadPoolExecutor(1) as beside:
         doubting = beside.submit(
             lambda: [capture_problems(trace, process, selection) for process in doubtful]
@@ -91,8 +100,21 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         meetings=meetings,
         utc_start_ns=trace.info.utc_start_ns,
         ranks=trace.info.ranks,
+        not_known=tuple(
+            one
+            for process in with_kernels
+            if process.pid in judged
+            for one in not_known(trace, process)
+        ),
         ranges=rows_or_none(trace.ranges, Ranges),
     )
+
+
+def _lost_whole(process: ProcessTables, device_id: int | None) -> bool:
+    """Whether a process launched kernels, maybe on the chosen device, and has not one of them."""
+    devices = distinct(process.contexts.device_id).tolist()
+    elsewhere = device_id is not None and bool(devices) and device_id not in devices
+    return len(process.kernels) == 0 and not elsewhere and launched_kernels(process)
 
 
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
@@ -183,6 +205,7 @@ def _measure_device(
         ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,
+        shares_gpu_with=others.sharing(key),
         gpu_name=trace.gpu_name(key),
         process_name=trace.process_names.get(process.pid, ""),
         window=window,

@@ -12,6 +12,7 @@ compute at once, somebody else does for either of them:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from overlapcheck.columns import by_group, groups
 from overlapcheck.intervals import Intervals
@@ -25,14 +26,23 @@ class _Gpu:
     two: Intervals
 
 
+class _GpuKey(NamedTuple):
+    """A GPU of one machine; a report may hold several machines."""
+
+    machine: int
+    number: int
+
+
 class OtherProcesses:
     """The kernels of each GPU by process; device numbers are each process's own."""
 
     def __init__(self, trace: Trace) -> None:
         self._gpu_of = trace.gpu_of
-        self._by_gpu: dict[int, dict[int, Intervals]] = {}
+        self._by_gpu: dict[_GpuKey, dict[int, Intervals]] = {}
+        self._keys: dict[_GpuKey, list[DeviceKey]] = {}
         for key, busy in _busy(rows_or_none(trace.kernels, Kernels)).items():
             by_pid = self._by_gpu.setdefault(self._number(key), {})
+            self._keys.setdefault(self._number(key), []).append(key)
             by_pid[key.pid] = by_pid.get(key.pid, Intervals.empty()) | busy
         self._shared = {
             number: _Gpu(*Intervals.once_and_twice(list(by_pid.values())))
@@ -48,8 +58,15 @@ class OtherProcesses:
             return Intervals.empty()
         return gpu.two | (gpu.any - self._by_gpu[number].get(key.pid, Intervals.empty()))
 
-    def _number(self, key: DeviceKey) -> int:
-        return self._gpu_of.get(key, key.device_id)
+    def sharing(self, key: DeviceKey) -> tuple[DeviceKey, ...]:
+        """What the other processes that run kernels on the same GPU call it."""
+        return tuple(
+            other for other in self._keys.get(self._number(key), ()) if other.pid != key.pid
+        )
+
+    def _number(self, key: DeviceKey) -> _GpuKey:
+        # Above the operating system's number a process key names its machine.
+        return _GpuKey(key.pid >> 24, self._gpu_of.get(key, key.device_id))
 
 
 def _busy(kernels: Kernels) -> dict[DeviceKey, Intervals]:

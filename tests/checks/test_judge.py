@@ -173,3 +173,22 @@ def test_api_rows_without_gpu_rows_are_no_failure_of_overlap() -> None:
     judged = verdict(picture("t1 cudaLaunchKernel |a.b|\nt1 cudaMemcpyAsync |.c.|"))
 
     assert outcomes(judged) == {"capture": "INCONCLUSIVE"}
+
+
+def test_a_process_that_lost_every_kernel_cannot_pass_beside_one_that_does() -> None:
+    lost = "p2 t1 cudaLaunchKernel |z..........|"
+    drawn = "\n".join(f"p1 {line}" for line in OVERLAPPED.strip().splitlines())
+    judged = verdict(picture(f"{drawn}\n{lost}"))
+
+    assert judged.outcome is Outcome.INCONCLUSIVE
+    assert judged.checks[-1].reason.startswith("process 2000: 1 kernel launch, but not one kernel")
+
+
+def test_what_no_number_needs_is_said_and_changes_no_verdict() -> None:
+    judged = verdict(picture(OVERLAPPED + "t1 cudaStreamWaitEvent |..z........|"))
+
+    assert judged.outcome is Outcome.PASS
+    assert judged.checks[0].reason == (
+        "complete; what waited for what is not known: no table CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;"
+        " what event waits waited for is inferred: no table CUPTI_ACTIVITY_KIND_CUDA_EVENT"
+    )

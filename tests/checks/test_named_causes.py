@@ -61,3 +61,30 @@ def test_findings_that_nobody_forbade_never_reach_the_verdict() -> None:
     with_findings = judge(MEASURED, Policy(), (finding("host-sync", 0.9),))
 
     assert with_findings == judge(MEASURED, Policy())
+
+
+def test_a_cause_whose_rows_are_missing_is_not_known_rather_than_not_found() -> None:
+    drawing = picture("""
+        s7 kernel k            |.aaaa|
+        t1 cudaLaunchKernel    |a....|
+        t1 cudaStreamWaitEvent |.x...|
+        """)
+    policy = Policy(fail_on=frozenset({"event-wait", "host-sync"}))
+    waits, syncs = judge(drawing.measure(), policy).checks[-2:]
+
+    assert (waits.name, waits.outcome) == ("no event-wait", Outcome.INCONCLUSIVE)
+    assert "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" in waits.reason
+    assert "--trace=cuda" in waits.settle_with
+    assert syncs.outcome is Outcome.PASS
+
+
+def test_a_cause_that_is_found_fails_whatever_else_is_missing() -> None:
+    drawing = picture("""
+        s7 kernel k            |.aaaa|
+        t1 cudaLaunchKernel    |a....|
+        t1 cudaStreamWaitEvent |.x...|
+        """)
+    policy = Policy(fail_on=frozenset({"event-wait"}))
+    found = judge(drawing.measure(), policy, (finding("event-wait", 0.3),)).checks[-1]
+
+    assert found.outcome is Outcome.FAIL

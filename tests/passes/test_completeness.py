@@ -212,7 +212,9 @@ def test_kernels_without_any_call_cannot_be_placed() -> None:
     (problem,) = problems(picture("s7 kernel k |aa.bb|"))
 
     assert problem.fault is CaptureFault.ROWS_WITHOUT_LAUNCHES
-    assert problem.what == "2 kernels, but no CUDA call that launched them"
+    assert problem.what == (
+        "2 kernels, but no CUDA call that launched them: no table CUPTI_ACTIVITY_KIND_RUNTIME"
+    )
 
 
 def test_a_kernel_without_its_call_amid_others_is_a_loss() -> None:
@@ -320,7 +322,8 @@ def test_launches_without_a_single_row_are_a_failed_gpu_side() -> None:
 
     assert problem.fault is CaptureFault.NO_KERNELS
     assert problem.what == (
-        "2 kernel launches, but not one kernel row (recorded: 3 CUDA calls, 3 NVTX ranges)"
+        "2 kernel launches, but not one kernel row: no table CUPTI_ACTIVITY_KIND_KERNEL"
+        " (recorded: 3 CUDA calls, 3 NVTX ranges)"
     )
     assert "WSL2" in problem.settle_with
 
@@ -356,6 +359,33 @@ def test_a_launcher_without_kernels_is_no_fault_while_others_have_them() -> None
         p2 t1 cudaLaunchKernel |a.....|
         """)
     )
+
+
+def test_a_process_that_lost_every_kernel_is_a_fault_beside_others_that_have_theirs() -> None:
+    (problem,) = problems(
+        picture("""
+        p1 s7 kernel k         |.aa...|
+        p1 t1 cudaLaunchKernel |a.....|
+        p2 t1 cudaLaunchKernel |b.c...|
+        """)
+    )
+
+    assert problem.fault is CaptureFault.NO_KERNELS
+    assert problem.pid == pid_of(2)
+    assert problem.what.startswith("2 kernel launches, but not one kernel row (")
+
+
+def test_a_process_of_another_device_is_not_asked_for() -> None:
+    text = """
+        p1 gpu0 s7 kernel k          |.aa...|
+        p1 t1 cudaLaunchKernel       |a.....|
+        p2 gpu1 s7 h2d pinned 1MiB   |...c..|
+        p2 t1 cudaMemcpyAsync        |..c...|
+        p2 t1 cudaLaunchKernel       |b.....|
+        """
+
+    assert len(picture(text).measure().problems) == 1
+    assert not picture(text).measure(device=0).problems
 
 
 def test_a_problem_concerns_its_own_process() -> None:

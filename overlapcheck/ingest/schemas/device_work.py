@@ -33,6 +33,8 @@ _OPERATION = TIMES | {
     "stream_id": Source("streamId"),
     "correlation_id": Source("correlationId"),
 }
+_NO_KERNELS = Missing("kernels", f"no table {KERNEL}", "--trace=cuda")
+_LATEST = TIMES["start_ns"].null
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 
@@ -45,14 +47,19 @@ class DeviceWork:
     copies: Copies | Missing
     memsets: Memsets | Missing
     untimed: int
-    """Rows that were left out because they carry no usable time."""
+    """Rows that were left out because they carry no time."""
+    backward: int = 0
+    """Rows that were left out because they end before they start."""
+    single_kernels: Missing | None = None
+    """Why there are blocks of whole graphs alone, where it is so."""
 
 
 def read_device_work(db: Database, excerpt: Excerpt | None = None) -> DeviceWork:
     """All of it, or what touches an excerpt."""
     reader = _Reader(db, excerpt.device_work if excerpt else None)
     kernels, copies, memsets = reader.kernels(), reader.copies(), reader.memsets()
-    return DeviceWork(kernels, copies, memsets, reader.untimed)
+    missing = None if db.has(KERNEL, "start", "end") else _NO_KERNELS
+    return DeviceWork(kernels, copies, memsets, reader.untimed, reader.backward, missing)
 
 
 def span_ns(db: Database) -> tuple[int, int] | None:
@@ -73,13 +80,19 @@ class _Reader:
         self._db = db
         self._keep = keep
         self.untimed = 0
+        self.backward = 0
 
     def _operations(self, table: str, extra: dict[str, Source]) -> dict[str, Ints]:
         """Rows with a usable time: CUPTI writes start = end = 0 where it could not take one."""
         columns = fetch(self._db, table, _OPERATION | extra, self._keep)
         start, end = columns["start_ns"], columns["end_ns"]
         usable = (end >= start) & ((start != 0) | (end != 0))
-        self.untimed += usable.size - int(np.count_nonzero(usable))
+        dropped = ~usable
+        if dropped.any():
+            start, end = start[dropped], end[dropped]
+            timed = (end < start) & (start != _LATEST) & (end != 0) & (end != -_LATEST)
+            self.backward += int(np.count_nonzero(timed))
+            self.untimed += int(np.count_nonzero(~timed))
         columns = kept(columns, usable)
         columns["pid"] = compact(columns["pid"] >> 24)
         return columns
@@ -96,7 +109,7 @@ class _Reader:
             blocks |= dict.fromkeys(("grid_count", "block_count"), constant(0, count))
             parts.append(blocks | {"opaque": constant(1, count)})
         if not parts:
-            return Missing("kernels", "the report holds no kernel rows", "--trace=cuda")
+            return _NO_KERNELS
         columns = by_start(joined(parts))
         opaque = compact(columns.pop("opaque").astype(np.bool_))
         return Kernels(**columns, opaque=opaque)
@@ -114,7 +127,7 @@ class _Reader:
     def copies(self) -> Copies | Missing:
         """Copies with nsys's memory kinds, resolved by label where the export has labels."""
         if not self._db.has(MEMCPY, "start", "end"):
-            return Missing("copies", "the report holds no copy rows", "--trace=cuda")
+            return Missing("copies", f"no table {MEMCPY}", "--trace=cuda")
         extra = {
             "bytes": Source("bytes", 0),
             "kind": Source("copyKind", 0),
@@ -133,6 +146,6 @@ class _Reader:
     def memsets(self) -> Memsets | Missing:
         """Memory sets."""
         if not self._db.has(MEMSET, "start", "end"):
-            return Missing("memsets", "the report holds no memset rows", "--trace=cuda")
+            return Missing("memsets", f"no table {MEMSET}", "--trace=cuda")
         extra = {"bytes": Source("bytes", 0), "graph_node_id": Source("graphNodeId")}
         return Memsets(**by_start(self._operations(MEMSET, extra)))

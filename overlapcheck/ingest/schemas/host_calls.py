@@ -68,7 +68,7 @@ def host_rows(
 def read_api_calls(db: Database, keep: Keep | None = None) -> ApiCalls | Missing:
     """CUDA calls; `name_id` is still the raw one (see `merge_api_names`)."""
     if not db.has(RUNTIME, "start", "end"):
-        return Missing("CUDA calls", "the report holds no CUDA API rows", "--trace=cuda")
+        return Missing("CUDA calls", f"no table {RUNTIME}", "--trace=cuda")
     extra = {
         "correlation_id": Source("correlationId"),
         "returned": Source("returnValue", 0),
@@ -141,7 +141,7 @@ def _with_repeated_id(calls: ApiCalls) -> Index:
 def read_syncs(db: Database) -> Syncs | Missing:
     """Ids only: syncType changed its meaning twice, so kinds come from the API name."""
     if not db.has(SYNC, "start", "end"):
-        return Missing("synchronisations", "the report holds no such rows", "--trace=cuda")
+        return Missing("synchronisations", f"no table {SYNC}", "--trace=cuda")
     sources = TIMES | {
         "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
         "context_id": Source("contextId", 0),
@@ -165,7 +165,7 @@ def _applicable(ids: Ints) -> Ints:
 def read_event_records(db: Database) -> EventRecords | Missing:
     """Event records; a table since 2022, with eventSyncId since schema 3.20."""
     if not db.has(EVENT, "streamId", "correlationId"):
-        return Missing("event records", "the report holds no event rows", "--cuda-event-trace=true")
+        return Missing("event records", f"no table {EVENT}", "--cuda-event-trace=true")
     sources = {
         "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
         "device_id": Source("deviceId", 0),

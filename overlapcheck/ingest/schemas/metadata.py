@@ -37,12 +37,13 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
 
-def read_capture_info(db: Database, untimed: int) -> CaptureInfo:
+def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureInfo:
     """Everything about the recording that a report may show.
 
     Args:
         db: the export.
         untimed: GPU rows that were left out for want of a time.
+        backward: GPU rows that were left out because they end before they start.
     """
     export = _export_metadata(db)
     capture = _capture_metadata(db)
@@ -57,6 +58,7 @@ def read_capture_info(db: Database, untimed: int) -> CaptureInfo:
         diagnostics=_diagnostics(db),
         utc_start_ns=_utc_start(db),
         dropped_untimed=untimed,
+        dropped_backward=backward,
         ranks=read_rank_hints(db),
     )
 

@@ -1,0 +1,54 @@
+"""Whether the names are there that kernels, calls and ranges are told apart by.
+
+Without its name a collective counts as compute, a copy call as nothing, a step as no step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Ints, Mask, numbered
+from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.passes.process import ProcessTables
+from overlapcheck.quantities import count_of
+from overlapcheck.trace import Strings
+
+# Below this share of rows, and of their time, names cannot turn a verdict.
+_TOLERATED_SHARE = 0.01
+
+
+def lost_names(process: ProcessTables) -> CaptureProblem | None:
+    """The problem of a process that lost the names of more than a few of its rows."""
+    kernels, calls, ranges = process.kernels, process.calls, process.ranges
+    strings = process.strings
+    parts = (
+        ("kernel", kernels, _nameless(kernels.name_id, strings) & ~kernels.opaque),
+        ("CUDA call", calls, _nameless(calls.name_id, strings)),
+        # A range may have no name of its own, but not one that is nowhere.
+        ("NVTX range", ranges, _nameless(ranges.name_id, strings) & (ranges.name_id != ABSENT)),
+    )
+    said = []
+    for noun, table, lost in parts:
+        if not lost.any():
+            continue
+        length = (table.end_ns - table.start_ns).astype(np.float64)
+        share = max(lost.mean(), length[lost].sum() / max(length.sum(), 1.0))
+        if share > _TOLERATED_SHARE:
+            said.append(f"{int(lost.sum())} of {count_of(len(table), noun)}")
+    if not said:
+        return None
+    return CaptureProblem(
+        CaptureFault.NAMES_LOST,
+        process.pid,
+        f"no name for {', '.join(said)}: texts are missing from {strings.table}",
+        "export the whole report again, not --tables; else record again",
+    )
+
+
+def _nameless(name_id: Ints, strings: Strings) -> Mask:
+    if name_id.size == 0:
+        return np.zeros(0, dtype=bool)
+    found, position = numbered(name_id)
+    lost = np.array([not strings.text(i) for i in found.tolist()], dtype=bool)
+    mask: Mask = lost[position] if lost.any() else np.zeros(name_id.size, dtype=bool)
+    return mask

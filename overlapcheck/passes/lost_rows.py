@@ -1,0 +1,238 @@
+"""Device rows that are missing for calls that succeeded: lost, or only cut off at the end.
+
+Work that was still running or queued when recording stopped leaves no row, and what the profiler
+had not yet written leaves none either; both take nothing from the window before. It is a loss
+where work handed over later has a row, where other work goes on without this kind of it, where a
+wait returned that proves it done, or where it is more than an end that was cut off:
+
+    launches    L1  L2  L3  L4  L5          thread
+    kernels     K1      K3  K4              L2 is lost, L5 was cut off
+
+    launches    L1  C1  L2  C2  L3  C3      thread
+    kernels     K1                          L2 and L3 are lost: nothing kept them
+    copies          M1      M2      M3      from running beside C2 and C3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from overlapcheck.capture_info import CaptureInfo, GraphGranularity
+from overlapcheck.columns import Codes, Ints, Mask, distinct, numbered
+from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE, lost_nodes
+from overlapcheck.passes.process import ProcessTables
+from overlapcheck.passes.submissions import (
+    CLOCK_NOISE_NS,
+    NEVER,
+    DeviceRows,
+    Submissions,
+    Work,
+    device_rows,
+    done_by_ns,
+    submissions,
+    work_of_calls,
+)
+from overlapcheck.quantities import count_of
+from overlapcheck.trace import Missing, Trace
+
+# Calls per thread whose work may be on its way when a recording is stopped.
+IN_FLIGHT = 2
+# Less than this share may follow the last row: the rest is a recording of its own.
+MAX_CUT_SHARE = 0.1
+# How much longer than any recorded work what runs when a recording is stopped may have taken.
+PATIENCE = 2
+_WHOLE_EXPORT = "export the whole report, not --tables; else record again with"
+
+
+def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
+    """Problems of calls without rows, per kind of work."""
+    work = work_of_calls(process)
+    handed_over = submissions(process, work)
+    missing = _missing(trace)
+    found: list[CaptureProblem | None] = []
+    if not handed_over.present.all():
+        search = _Search(process, work, handed_over)
+        found += [
+            _problem(process, kind, search.count(kind), search.total(kind), missing.get(kind))
+            for kind in _FAULTS
+        ]
+        found.append(_graphs(process, search, trace.info))
+    found.append(lost_nodes(process, work, missing))
+    return [problem for problem in found if problem is not None]
+
+
+def _missing(trace: Trace) -> dict[Work, Missing]:
+    """Tables that are not there at all, by what they would hold."""
+    tables = {Work.COPY: trace.copies, Work.MEMSET: trace.memsets}
+    found = {kind: table for kind, table in tables.items() if isinstance(table, Missing)}
+    return found | ({Work.KERNEL: trace.single_kernels} if trace.single_kernels else {})
+
+
+_CALLS = {
+    Work.KERNEL: ("kernel launch", "kernel launches"),
+    Work.COPY: ("copy call", "copy calls"),
+    Work.MEMSET: ("memset call", "memset calls"),
+}
+_FAULTS = {
+    Work.KERNEL: CaptureFault.LAUNCHES_WITHOUT_ROWS,
+    Work.COPY: CaptureFault.COPIES_WITHOUT_ROWS,
+    Work.MEMSET: CaptureFault.MEMSETS_WITHOUT_ROWS,
+}
+
+
+def _problem(
+    process: ProcessTables, kind: Work, lost: int, total: int, missing: Missing | None
+) -> CaptureProblem | None:
+    if not lost > TOLERATED_SHARE * max(total, 1):
+        return None
+    said, settle_with = f"{lost} of {count_of(total, *_CALLS[kind])} left no row", AGAIN
+    if missing is not None:
+        said += f": {missing.why}"
+        settle_with = f"{_WHOLE_EXPORT} {missing.capture_with}"
+    else:
+        said += " on the device"
+    return CaptureProblem(_FAULTS[kind], process.pid, said, settle_with)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Tells calls whose rows are lost from those that the end of the recording cut off."""
+
+    process: ProcessTables
+    work: Codes
+    handed_over: Submissions
+
+    @cached_property
+    def rows(self) -> DeviceRows:
+        return device_rows(self.process)
+
+    @cached_property
+    def last_end_ns(self) -> int:
+        tables = (self.process.kernels, self.process.copies, self.process.memsets)
+        return max(int(table.end_ns.max()) for table in tables if len(table))
+
+    @cached_property
+    def submit_ns(self) -> Ints:
+        """When each row's work was handed over."""
+        return self.process.calls.start_ns[self.rows.call]
+
+    @property
+    def in_flight(self) -> int:
+        return IN_FLIGHT * int(distinct(self.process.calls.tid[self.handed_over.call]).size)
+
+    def total(self, kind: Work) -> int:
+        return int(np.count_nonzero(self.handed_over.work == kind))
+
+    def count(self, kind: Work) -> int:
+        """Calls of a kind whose rows are lost."""
+        mine = self.handed_over.work == kind
+        call, present = self.handed_over.call[mine], self.handed_over.present[mine]
+        if present.all():
+            return 0
+        thread = self.process.calls.tid[call]
+        submit = self.process.calls.start_ns[call]
+        done = np.full(call.size, NEVER, dtype=np.int64)
+        done[~present] = done_by_ns(self.process, self.work, self.rows, call[~present])
+        interior = ~present & _interior(thread, present)
+        # Copies overtake each other on streams of their own; kernels are held to their order.
+        if kind is not Work.KERNEL:
+            interior &= ~self._may_wait(submit, done)
+        tail = ~present & ~interior
+        return int(np.count_nonzero(interior | self._lost_tail(kind, thread, submit, done, tail)))
+
+    def _lost_tail(self, kind: Work, thread: Ints, submit: Ints, done: Ints, tail: Mask) -> Mask:
+        proven = tail & (done != NEVER)
+        lost: Mask = proven & (done < self.last_end_ns - CLOCK_NOISE_NS)
+        too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
+        if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
+            return tail
+        open_ = tail & ~proven
+        lost |= open_ & self._of_forgotten_threads(kind, thread, submit, tail)
+        after = open_ & (submit > self.last_end_ns)
+        if not self.may_be_cut(int(np.count_nonzero(after)), tail.size):
+            lost |= after
+        return lost
+
+    def may_be_cut(self, count: int, total: int) -> bool:
+        """Whether so many calls after the last row may only have been cut off."""
+        return count <= self.in_flight or count < MAX_CUT_SHARE * total
+
+    def _others_went_on(self, kind: Work, submit: Ints, tail: Mask) -> bool:
+        """Whether other work ran for longer than any of this kind ever waited or took."""
+        if not tail.any():
+            return False
+        first = int(submit[tail].min())
+        alike = self.work[self.rows.call] == kind
+        if not alike.any():
+            waited = self.last_end_ns - first
+            return waited > self._longest_wait(before_ns=first)
+        start, end = self.submit_ns[alike], self.rows.end_ns[alike]
+        order = np.argsort(end, kind="stable")
+        start, end = start[order], end[order]
+        alone = end[1:] - np.maximum(end[:-1], start[1:])
+        longest = max(int(end[0] - start[0]), int(alone.max()) if alone.size else 0)
+        silence = self.last_end_ns - max(int(end[-1]), first)
+        return silence > PATIENCE * longest + CLOCK_NOISE_NS
+
+    def _of_forgotten_threads(self, kind: Work, thread: Ints, submit: Ints, tail: Mask) -> Mask:
+        """Calls of threads that have not one row, and waited longer than anything recorded did."""
+        alike = self.work[self.rows.call] == kind
+        known = np.isin(thread, self.process.calls.tid[self.rows.call[alike]])
+        old = self.last_end_ns - submit > self._longest_wait()
+        lost = tail & ~known & old
+        found, number = numbered(thread)
+        many = np.bincount(number[lost], minlength=found.size) > IN_FLIGHT
+        mask: Mask = lost & many[number]
+        return mask
+
+    def _may_wait(self, submit: Ints, done: Ints) -> Mask:
+        """Work that may still have been queued when the recording ended.
+
+        What is queued has waited about as long as the work handed over just before it did.
+        """
+        order = np.argsort(self.submit_ns, kind="stable")
+        took = np.maximum.accumulate((self.rows.end_ns - self.submit_ns)[order])
+        before = np.searchsorted(self.submit_ns[order], submit)
+        longest = np.concatenate(([0], took))[before]
+        mask: Mask = (done == NEVER) & (
+            self.last_end_ns - submit <= PATIENCE * longest + CLOCK_NOISE_NS
+        )
+        return mask
+
+    def _longest_wait(self, before_ns: int = NEVER) -> int:
+        """Longest time from hand-over to end, of work handed over before; with patience."""
+        took = (self.rows.end_ns - self.submit_ns)[self.submit_ns < before_ns]
+        return PATIENCE * (int(took.max()) if took.size else 0) + CLOCK_NOISE_NS
+
+
+def _interior(thread: Ints, present: Mask) -> Mask:
+    """Calls (in time order) that have a later present one of the same thread."""
+    found, number = numbered(thread)
+    last = np.full(found.size, -1, dtype=np.intp)
+    last[number[present]] = np.flatnonzero(present)
+    mask: Mask = np.arange(thread.size) < last[number]
+    return mask
+
+
+def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> CaptureProblem | None:
+    launches = search.handed_over.work == Work.GRAPH
+    missing = launches & ~search.handed_over.present
+    submit = process.calls.start_ns[search.handed_over.call]
+    tail = missing & (submit > search.last_end_ns)
+    total = int(np.count_nonzero(launches))
+    if search.may_be_cut(int(np.count_nonzero(tail)), total):
+        missing &= ~tail
+    lost = int(np.count_nonzero(missing))
+    if lost <= TOLERATED_SHARE * max(total, 1):
+        return None
+    how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
+    return CaptureProblem(
+        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
+        process.pid,
+        f"{lost} of {count_of(total, 'graph launch', 'graph launches')} left no rows{how}",
+        "record with --cuda-graph-trace=node (overlapcheck run does)",
+    )

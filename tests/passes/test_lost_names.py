@@ -1,0 +1,52 @@
+"""What is told apart by name needs its names."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.checks.judge import judge
+from overlapcheck.measurements import CaptureFault
+from overlapcheck.verdict import Outcome, Policy
+from tests.export import RealExport, edit
+from tests.pictures import measure_file, picture
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM StringIds",
+        "DROP TABLE StringIds",
+        "ALTER TABLE StringIds RENAME COLUMN value TO text",
+        "DELETE FROM StringIds WHERE value = 'process'",
+        "UPDATE StringIds SET value = '' WHERE value LIKE 'cuda%'",
+    ],
+)
+def test_an_export_without_its_names_proves_nothing(
+    tmp_path: Path, real_export: RealExport, damage: str
+) -> None:
+    path = Path(shutil.copy(real_export("cu_double_buffer"), tmp_path))
+    edit(path, damage)
+    measured = measure_file(path)
+    problem = next(p for p in measured.problems if p.fault is CaptureFault.NAMES_LOST)
+
+    assert "StringIds" in problem.what
+    assert judge(measured, Policy()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_collective_that_lost_its_name_is_noticed_by_its_time(tmp_path: Path) -> None:
+    drawing = picture(
+        """
+        s7 kernel fwd              |.a.b.c.d...........|
+        s9 kernel ncclDevAllReduce |........eeeeeeeeeee|
+        t1 cudaLaunchKernel        |abcde..............|
+        """
+    )
+    path = drawing.export(tmp_path / "nccl.sqlite")
+    assert measure_file(path).problems == ()
+    edit(path, "DELETE FROM StringIds WHERE value LIKE 'nccl%'")
+    (problem,) = measure_file(path).problems
+
+    assert problem.what == "no name for 1 of 5 kernels: texts are missing from StringIds"

@@ -1,0 +1,210 @@
+"""Copies, memsets, graph nodes and tails that are lost, and ends that are only cut off."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.measurements import CaptureFault, CaptureProblem
+from tests.export import RealExport, edit
+from tests.pictures import Picture, measure_file, picture
+
+COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+
+
+def problems(drawing: Picture) -> list[CaptureProblem]:
+    return list(drawing.measure().problems)
+
+
+def test_copies_whose_rows_are_gone_are_a_loss_that_names_their_table() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |a..b..c..|
+            t1 cudaMemcpyAsync  |.x..y..z.|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.COPIES_WITHOUT_ROWS
+    assert problem.what == "3 of 3 copy calls left no row: no table CUPTI_ACTIVITY_KIND_MEMCPY"
+    assert "--trace=cuda" in problem.settle_with
+
+
+def test_a_copy_whose_row_is_gone_amid_others_is_a_loss() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k          |.aa.bb.cc.|
+            s7 h2d pinned 1MiB   |...x.....z|
+            t1 cudaLaunchKernel  |a..b..c...|
+            t1 cudaMemcpyAsync   |.xy....z..|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.COPIES_WITHOUT_ROWS
+    assert problem.what == "1 of 3 copy calls left no row on the device"
+
+
+def test_memsets_whose_rows_are_gone_are_a_loss() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |a..b..c..|
+            t1 cudaMemsetAsync  |.x..y..z.|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
+
+
+@pytest.mark.parametrize("call", ["cudaMemPrefetchAsync", "cudaMallocAsync", "cudaMemcpyAsync"])
+def test_what_leaves_no_row_by_itself_is_no_loss(call: str) -> None:
+    drawing = picture(
+        f"""
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        t1 {call}  |.x..y..z.|
+        """,
+        column_us=1000,
+        failed=["x", "y", "z"] if call == "cudaMemcpyAsync" else [],
+    )
+
+    assert not problems(drawing)
+
+
+def test_a_synchronous_memset_is_no_copy() -> None:
+    assert not problems(
+        picture("""
+        s7 kernel k         |.aa....cc|
+        s7 memset 1B        |....b....|
+        t1 cudaLaunchKernel |a.....c..|
+        t1 cudaMemset       |...b.....|
+        """)
+    )
+
+
+def test_copies_queued_behind_kernels_when_recording_stops_are_no_loss() -> None:
+    """The host is far ahead: results wait for kernels, inputs of later steps are there."""
+    assert not problems(
+        picture(
+            """
+            s7  kernel k         |.....aaaabbbbcccc....|
+            s13 h2d pinned 1MiB  |....w.x.y.z..........|
+            s14 d2h pinned 1MiB  |.........e...f.......|
+            t1  cudaMemcpyAsync  |w.ex.fy.gz.h.........|
+            t1  cudaLaunchKernel |.a..b..c..d..........|
+            """,
+            column_us=1000,
+        )
+    )
+
+
+def test_kernels_that_end_while_copies_beside_them_go_on_are_a_loss() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7  kernel k         |.a.b.c..................|
+            s13 h2d pinned 1MiB  |.m.n.o.p.q.r.s.t.u.v.w.x|
+            t1  cudaMemcpyAsync  |mn.o.p.q.r.s.t.u.v.w.x..|
+            t1  cudaLaunchKernel |a.b.c.d.e.f.g.h.i.j.k.l.|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.LAUNCHES_WITHOUT_ROWS
+    assert problem.what == "9 of 12 kernel launches left no row on the device"
+
+
+def test_a_wait_that_returned_proves_what_came_before_it() -> None:
+    body = """
+        s7  kernel k              |.aa.bb...........|
+        s13 h2d pinned 1MiB       |...............xx|
+        t1  cudaLaunchKernel      |a..b..c.d.e......|
+        t1  cudaMemcpyAsync       |..............x..|
+        """
+    waited = body + "t1  cudaDeviceSynchronize |...........yy....|"
+    (problem,) = problems(picture(waited, column_us=1000))
+
+    assert problem.what == "3 of 5 kernel launches left no row on the device"
+
+
+def test_a_wait_for_the_only_stream_of_a_thread_proves_it_too() -> None:
+    text = """
+        s7  kernel k              |.aaabbb.......|
+        t1  cudaLaunchKernel      |abc...........|
+        t1  cudaStreamSynchronize |...yyyyyyyyyy.|
+        """
+    (problem,) = problems(picture(text, column_us=1000, waits=[{"call": "y", "stream": 7}]))
+
+    assert problem.what == "1 of 3 kernel launches left no row on the device"
+    assert not problems(picture(text, column_us=1000, waits=[{"call": "y", "stream": 9}]))
+
+
+def test_a_thread_that_lost_every_kernel_is_a_loss() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+            t1 cudaLaunchKernel |a..b..c..d..e..f..|
+            t2 cudaLaunchKernel |u..v..w...........|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.what == "3 of 9 kernel launches left no row on the device"
+
+
+def test_a_copy_of_unknown_kind_is_no_copy_that_can_be_judged(
+    tmp_path: Path, real_export: RealExport
+) -> None:
+    path = Path(shutil.copy(real_export("cu_double_buffer"), tmp_path))
+    edit(path, f"UPDATE {COPIES} SET copyKind = 99")
+    (problem,) = measure_file(path).problems
+
+    assert problem.what.startswith("24 of 24 copies go nobody knows where")
+
+
+GRAPH = """
+    s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+    s7 kernel l         |...a..b..c..d..e..|
+    t1 cudaGraphLaunch  |a..b..c..d..e..f..|
+    """
+
+
+def test_a_graph_node_that_one_launch_lacks_is_a_loss(tmp_path: Path) -> None:
+    path = picture(GRAPH).export(tmp_path / "graph.sqlite")
+    assert measure_file(path).problems == ()
+    edit(path, f"DELETE FROM {KERNELS} WHERE start = 9000")
+    (problem,) = measure_file(path).problems
+
+    assert problem.fault is CaptureFault.GRAPH_LAUNCHES_INVISIBLE
+    assert problem.what == "1 of 8 graph nodes launched left no row on the device"
+
+
+def test_copies_captured_into_a_graph_that_never_leave_a_row_are_a_loss() -> None:
+    (problem,) = problems(
+        picture("""
+        s7 kernel k                |........aa.bb.cc|
+        t1 cudaStreamBeginCapture  |x...............|
+        t1 cudaMemcpyAsync         |.m..............|
+        t1 cudaStreamEndCapture    |..y.............|
+        t1 cudaGraphLaunch         |.......a..b..c..|
+        """)
+    )
+
+    assert problem.what == (
+        "no graph launch left a row of the copies in it: no table CUPTI_ACTIVITY_KIND_MEMCPY"
+    )
