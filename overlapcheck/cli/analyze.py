@@ -52,5 +52,6 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             nsys=nsys,
             progress=progress,
             timeline=draws_timeline(judging),
+            source_root=judging.source_root,
         )
     return deliver(result, judging)
