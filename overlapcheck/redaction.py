@@ -14,6 +14,8 @@ from overlapcheck.clean import clean
 CUT = "***"
 _MOST_CHARACTERS = 8000
 _LONGEST_WORD = 2000
+_MOST_OF_A_NAME = 1000
+"""So that a sentence with a name in it is not cut once more."""
 
 _SECRET = (
     r"pass(?:word|wd|phrase|code)?|pwd|pw|secrets?|tokens?|credentials?|creds?|auth(?:orization)?"
@@ -77,7 +79,7 @@ def without_homes(text: str) -> str:
 
 def names_no_one(text: str) -> str:
     """A name from a trace as a report holds it: clean, bounded, and without home folders."""
-    return without_homes(clean(text))
+    return without_homes(clean(text, _MOST_OF_A_NAME))
 
 
 def _shown(words: list[str]) -> Iterator[str]:

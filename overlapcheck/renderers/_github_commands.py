@@ -39,7 +39,7 @@ class Annotation:
 def at_places(
     level: str, title: str, text: str, places: tuple[SourceLine, ...], root: str
 ) -> Iterator[Annotation]:
-    """An annotation on each of source lines, in words where they are not below the root; one without where there is none."""
+    """An annotation on each of some source lines; in words where they are not below the root."""
     if not places:
         yield Annotation(level, title, text)
     for place in places[:MAX_SOURCE]:
