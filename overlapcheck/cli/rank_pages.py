@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
+from overlapcheck.cli.files import write
 from overlapcheck.cli.messages import say
-from overlapcheck.cli.output import write
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.pages import draw_pages

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlapcheck.clean import spreadsheet_cell
-from overlapcheck.cli.output import replace
+from overlapcheck.cli.files import replace
 from overlapcheck.errors import OutputUnwritable
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ def saved(report: Report) -> str:
 
 @pytest.mark.parametrize("report", [*EVERY, big_report(3)])
 def test_every_format_is_the_same(report: Report) -> None:
-    report, again = cleaned(report), restored(saved(report))
+    report = cleaned(report)
+    again = restored(saved(report))
 
     for name in FROM_SAVED:
         assert renderers()[name].render(again) == renderers()[name].render(report), name
@@ -37,7 +38,8 @@ def test_every_format_is_the_same(report: Report) -> None:
 
 @pytest.mark.parametrize("report", REPORTS.values())
 def test_everything_but_the_place_of_blame_is_equal(report: Report) -> None:
-    report, again = cleaned(report), restored(saved(report))
+    report = cleaned(report)
+    again = restored(saved(report))
 
     assert replace(again, findings=()) == replace(report, findings=())
     for mine, theirs in zip(again.findings, report.findings, strict=True):
