@@ -205,7 +205,7 @@ def _judging(**o: Any) -> Judging:
         check_outputs(o["outputs"]),
         o["tables"],
         o["tables_format"],
-        o["source_root"],
+        o["source_root"] and o["source_root"].absolute(),
     )
 
 

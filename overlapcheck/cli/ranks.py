@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from overlapcheck import pipeline
 from overlapcheck.capture.interruption import interruptible
@@ -32,14 +33,14 @@ def analyze_ranks(
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     place = judging.outputs[0].parent if judging.outputs else Path()
     policy, selection = judging.policy, judging.selection
-    root = judging.source_root and judging.source_root.absolute()
-    common = {"policy": policy, "selection": selection, "nsys": nsys, "source_root": root}
+    how: dict[str, Any] = {"policy": policy, "selection": selection, "nsys": nsys}
+    how["source_root"] = judging.source_root
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
-            partial(pipeline.analyze, timeline=False, **common),
+            partial(pipeline.analyze, timeline=False, **how),
             engine,
             store=Store.beside(place, policy, selection) if fleet.resume else None,
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
@@ -53,6 +54,6 @@ def analyze_ranks(
         write(path, files[path].render(report))
     if pages:
         with interruptible("drawing timelines"):
-            draw = partial(pipeline.draw, **common)
+            draw = partial(pipeline.draw, **how)
             write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
     return report.exit_code

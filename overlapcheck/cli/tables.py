@@ -42,7 +42,7 @@ def write_tables(measured: Measurements, folder: Path, kind: str) -> None:
 
 def _write(frame: pd.DataFrame, kind: str, path: Path) -> None:
     if kind == "csv":
-        texts = frame.select_dtypes("string").columns
+        texts: list[str] = list(frame.select_dtypes("string").columns)
         safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
         frame = frame.assign(**safe)
         frame.to_csv(path, index=False, errors="replace")

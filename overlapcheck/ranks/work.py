@@ -56,8 +56,8 @@ def _alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
 
 
 def _lost(task: Task, why: str, hint: str, exit_code: int = ExitCode.COULD_NOT_RUN) -> LostReport:
-    said = (names_no_one(text) for text in (task.path.name, why, hint))
-    return LostReport(*said, int(exit_code))
+    name, why, hint = map(names_no_one, (task.path.name, why, hint))
+    return LostReport(name, why, hint, int(exit_code))
 
 
 def usable_cores() -> int:

@@ -538,7 +538,8 @@ def test_disk_of_the_report_full(machine: Machine, small_disk: Callable[[int], P
     full = small_disk(100)
     ended = machine.overlapcheck("run", "-o", f"{full}/step.nsys-rep", "true")
     assert ended.exit_code == INCONCLUSIVE
-    kept = machine.reports(machine.tmp)
+    (folder,) = machine.tmp.iterdir()
+    kept = machine.reports(folder)
     assert [path.name for path in kept] == ["step.nsys-rep"]
     assert f"cannot write the report into {full}: No space left on device" in ended.stderr
     assert f"the report is {kept[0]}" in ended.stderr
