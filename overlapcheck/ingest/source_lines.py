@@ -55,7 +55,9 @@ def _located(line: SourceLine, roots: Sequence[Path]) -> SourceLine:
 
 def _text(root: Path, path: Path, number: int) -> str:
     """A line of a source file below a root; "" where there is none that may be shown."""
-    lines = _lines(root, path) if number > 0 and path.suffix.lower() in _SOURCE_SUFFIXES else ()
+    if number < 1 or path.suffix.lower() not in _SOURCE_SUFFIXES:
+        return ""
+    lines = _lines(root, path)
     line = lines[number - 1] if number <= len(lines) else b""
     if len(line) > _LONGEST_LINE:
         return ""
