@@ -20,7 +20,9 @@ HOSTILE = {
     "hidden-group": "#\u200b#[error]x #\x1b[0m#[error]y",
 }  # fmt: skip
 FORBIDDEN = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029"}
-FORBIDDEN |= set(HOSTILE["bidi"]) | set("\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u3164\ufe0f\udcff")
+FORBIDDEN |= set(HOSTILE["bidi"]) | set(
+    "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u3164\ufe0f\udcff"
+)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -33,7 +35,9 @@ def test_nothing_steers(name: str) -> None:
     assert clean(text) == text
 
 
-@pytest.mark.parametrize("text", ["void k<int, 3>(float*)", "漢字 é 😀", "a::b", "## head", "#1 [x]"])
+@pytest.mark.parametrize(
+    "text", ["void k<int, 3>(float*)", "漢字 é 😀", "a::b", "## head", "#1 [x]"]
+)
 def test_ordinary_names_stay(text: str) -> None:
     assert clean(text) == text
 

@@ -28,7 +28,10 @@ PAT = "ghp_" + "a1B2" * 9
         ("a xyz@xyz:/data/set", "a ***:set"),
         (f"a {PAT}", "a ***"),
         ("a " + "0123456789abcdef" * 3, "a ***"),
-        ("a --rdzv-endpoint=xyz:29500 --master_addr xyz", "a --rdzv-endpoint=*** --master_addr ***"),
+        (
+            "a --rdzv-endpoint=xyz:29500 --master_addr xyz",
+            "a --rdzv-endpoint=*** --master_addr ***",
+        ),
         ("a /home/xyz", "a ~"),
         ("a /Users/xyz --root /root", "a ~ --root ~"),
         ("a --out=/home/xyz/runs/7 /root/x.py", "a --out=7 x.py"),
@@ -60,7 +63,9 @@ def test_a_secret_of_several_words_goes_as_one() -> None:
 def test_names_that_the_recording_tells_are_cut_wherever_they_stand() -> None:
     words = ["a", "/scratch/jane", "--run", "jane-7", "node17.cluster", "janette"]
 
-    assert command_text(words, ["jane", "node17", "root"]) == "a *** --run ***-7 ***.cluster janette"
+    assert (
+        command_text(words, ["jane", "node17", "root"]) == "a *** --run ***-7 ***.cluster janette"
+    )
 
 
 def test_a_message_brings_no_path_along() -> None:

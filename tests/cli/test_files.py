@@ -1,7 +1,8 @@
-"""Results go into files: over no input, as private as what they replace, through links and pipes."""
+"""Results go over no input, are as private as what they replace, pass through links and pipes."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import stat
@@ -9,13 +10,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from overlapcheck import pipeline
 from overlapcheck.cli import main
 from overlapcheck.cli.files import write
+from overlapcheck.finding import Finding, SourceLine
+from overlapcheck.measurements import Measurements
+from overlapcheck.renderers import renderers
+from tests.export import edit
 from tests.pictures import picture
+from tests.renderers.test_terminal import a_finding
 
 Run = Callable[..., tuple[int, str]]
 ROWS = """
@@ -199,3 +207,94 @@ def test_our_own_stdout_gets_both(to: str, export: Path, tmp_path: Path) -> None
 
     assert text.startswith("PASS")
     assert json.loads(text[text.index("\n{") :])["schema"] == 1
+
+
+# ---- tables
+
+
+def test_a_table_holds_no_formula(run: Run, tmp_path: Path) -> None:
+    export = picture(
+        """
+        s7  kernel k          |.aaaa....cccc|
+        t1  cudaLaunchKernel  |a...c........|
+        """,
+        column_us=100,
+    ).export(tmp_path / "gaps.sqlite")
+    edit(export, "UPDATE StringIds SET value = '=HYPERLINK(1)' || char(10) WHERE value LIKE 'k%'")
+    run("analyze", export, "--tables", tmp_path / "t", "--tables-format", "csv")
+    for path in (tmp_path / "t").iterdir():
+        with path.open(newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in cells)
+        assert not any("\n" in cell for cell in cells)
+    assert "'=HYPERLINK(1)" in (tmp_path / "t" / "gaps.csv").read_text()
+
+
+# ---- source lines
+
+
+@pytest.fixture
+def found_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the recording name files, in the first line of which its one cause lies."""
+
+    def at(*files: str | Path) -> None:
+        places = tuple(SourceLine(str(file), 1, "main") for file in files)
+
+        def findings(measured: Measurements) -> tuple[Finding, ...]:
+            finding = a_finding("host-sync", 0.1)
+            return (replace(finding, device=measured.devices[0].key, source=places),)
+
+        monkeypatch.setattr("overlapcheck.pipeline.findings", findings)
+
+    return at
+
+
+def test_lines_of_source_come_from_the_root_that_is_named(
+    found_at: Callable[..., None], monkeypatch: pytest.MonkeyPatch, export: Path, tmp_path: Path
+) -> None:
+    found_at("train.py")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "train.py").write_text("y = x.item()\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    seen = [
+        pipeline.analyze(export, source_root=root).findings[0].source[0].text
+        for root in (None, tmp_path / "src")
+    ]
+
+    assert seen == ["", "y = x.item()"]
+
+
+FORMS = ["terminal", "json", "html", "markdown", "junit", "github", "sarif"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_format_shows_a_line_of_a_file_elsewhere(
+    form: str,
+    found_at: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    export: Path,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "secret.py").write_text("password = 'xyz'\n")
+    (tmp_path / "work" / "link.py").symlink_to(tmp_path / "secret.py")
+    monkeypatch.chdir(tmp_path / "work")
+    found_at(tmp_path / "secret.py", "../secret.py", "link.py")
+
+    assert "xyz" not in renderers()[form].render(pipeline.analyze(export))
+
+
+def test_the_option_reaches_the_analysis(
+    found_at: Callable[..., None], run: Run, export: Path, tmp_path: Path
+) -> None:
+    found_at("train.py")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "train.py").write_text("y = x.item()\n")
+    output = tmp_path / "result.json"
+    run("analyze", export, "--source-root", tmp_path / "src", "-o", output)
+
+    (found,) = json.loads(output.read_text())["findings"]
+    assert found["source"][0]["text"] == "y = x.item()"
+    assert run("analyze", export, "--source-root", tmp_path / "gone")[0] == 2

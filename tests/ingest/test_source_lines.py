@@ -86,7 +86,7 @@ def test_what_is_no_source_text_stays_unread(content: bytes, work: Path) -> None
     assert shown("train.py", work).text == ""
 
 
-@pytest.mark.parametrize("name", ["settings.json", ".env", ".git/config", ".secret/x.py", "key.pem"])
+@pytest.mark.parametrize("name", ["settings.json", ".env", ".git/config", ".a/x.py", "key.pem"])
 def test_what_is_no_program_stays_unread(name: str, work: Path) -> None:
     (work / name).parent.mkdir(exist_ok=True)
     (work / name).write_text(LINE)
