@@ -12,7 +12,7 @@ HOSTILE = {
     "clipboard-c1": "\x9d52;c;aGk=\x9ck",
     "line": "k\n::error::m\r\n::set-output name=a::b",
     "separator": "k\u2028l\u2029m\x85n\x0bo\x0cp",
-    "bidi": "".join(map(chr, (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))),
+    "bidi": "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
     "zero-width": "a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg\u034fh\u3164i\ufe0fj",
     "tags": "a\U000e0041\U000e0101b",
     "surrogate": "a\udcffb",
