@@ -86,6 +86,7 @@ def analyze(
     nsys: Path | None = None,
     progress: Progress = silent,
     timeline: bool = True,
+    source_root: Path | None = None,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -96,6 +97,8 @@ def analyze(
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
         timeline: whether to draw the timeline, which HTML and Perfetto show; False saves its time.
+        source_root: folder of the program's source, whose lines may be shown beside those of the
+            current directory's.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -108,7 +111,8 @@ def analyze(
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
-    found = tuple(located(finding, Path.cwd()) for finding in found)
+    roots = tuple(root.absolute() for root in (source_root, Path.cwd()) if root is not None)
+    found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
     return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
@@ -120,11 +124,13 @@ def draw(
     policy: Policy | None = None,
     selection: Selection | None = None,
     nsys: Path | None = None,
+    source_root: Path | None = None,
 ) -> str:
     """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    return HtmlRenderer().render(analyze(path, policy=policy, selection=selection, nsys=nsys))
+    report = analyze(path, policy=policy, selection=selection, nsys=nsys, source_root=source_root)
+    return HtmlRenderer().render(report)
 
 
 def analyze_ranks(
@@ -136,6 +142,7 @@ def analyze_ranks(
     jobs: int | None = None,
     rank_pattern: str | None = None,
     same_host: bool = False,
+    source_root: Path | None = None,
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -151,6 +158,7 @@ def analyze_ranks(
         rank_pattern: the rank in a report's path, as a group named rank; None looks at the names
             and into the reports.
         same_host: whether all reports share one clock.
+        source_root: folder of the program's source.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
@@ -166,7 +174,14 @@ def analyze_ranks(
     engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
     return judge_fleet(
         paths,
-        partial(analyze, policy=policy, selection=selection, nsys=nsys, timeline=False),
+        partial(
+            analyze,
+            policy=policy,
+            selection=selection,
+            nsys=nsys,
+            timeline=False,
+            source_root=source_root,
+        ),
         engine,
         pattern=compiled(rank_pattern) if rank_pattern else None,
         same_host=same_host,

@@ -36,6 +36,8 @@ MAX_COMMAND_LINES = 60
 NOT_COMMANDS = {
     "heap",
     "__init__",
+    "files",
+    "messages",
     "options",
     "output",
     "progress",

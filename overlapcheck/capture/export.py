@@ -129,6 +129,8 @@ def _export_beside(report: Path, nsys: Nsys, kept: Path) -> ExportedReport:
     try:
         # Renamed only when whole, so that another process never finds half of it.
         whole = _export_into(work, report, nsys)
+        # It holds what the report holds, the whole environment of the program too.
+        whole.chmod(whole.stat().st_mode & report.stat().st_mode & 0o666)
         whole.replace(kept)
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -181,7 +181,8 @@ def check_places(directory: Path) -> HealthCheck:
     room = f"{free_bytes(roomy[0]) >> 30} GB free in {roomy[0]}"
     if is_writable(directory):
         return HealthCheck("places", State.OK, room)
-    found = f"{directory.resolve()} is not writable: reports go to {tempfile.gettempdir()}"
+    place = f"a folder in {tempfile.gettempdir()}"
+    found = f"{directory.resolve()} is not writable: reports go into {place}"
     return HealthCheck("places", State.NOTE, found, "overlapcheck run --keep DIR ...")
 
 

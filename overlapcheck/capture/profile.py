@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -17,7 +18,7 @@ from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
 from overlapcheck.capture.why_no_report import why_no_report
-from overlapcheck.errors import CaptureFailed, ReportDamaged
+from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
 
 SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
 # nsys ends with 128 plus the signal that ended the program, as a shell does.
@@ -96,20 +97,26 @@ def profile(
     ]
     wanted, place_warning = _place(keep_as, keep_in, command)
     warnings += [place_warning] if place_warning else []
-    with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
-        output = scratch / f"report{report_place.REPORT_SUFFIX}"
-        recording = record(
-            lambda start: profile_argv(
-                nsys.path, spec, flags, output, [*start, program, *command[1:]]
-            ),
-            scratch,
-            spec.environment
-            | (sync_debug.environment(scratch, os.environ) if spec.sync_debug else {}),
-            progress=progress,
-            warn=warn,
-        )
-        kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
-        log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
+    try:
+        with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
+            output = scratch / f"report{report_place.REPORT_SUFFIX}"
+            recording = record(
+                lambda start: profile_argv(
+                    nsys.path, spec, flags, output, [*start, program, *command[1:]]
+                ),
+                scratch,
+                spec.environment
+                | (sync_debug.environment(scratch, os.environ) if spec.sync_debug else {}),
+                progress=progress,
+                warn=warn,
+            )
+            kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
+            log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
+    finally:
+        # The folder made for the report, where no report came.
+        if place_warning:
+            with contextlib.suppress(OSError):
+                wanted.parent.rmdir()
     warnings += [text for text in (kept.warning, log_warning) if text]
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
     return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
@@ -152,7 +159,14 @@ def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -
     report_place.require_free(wanted)
     if report_place.is_writable(wanted.parent):
         return wanted, ""
-    elsewhere = report_place.fallback_directory()
+    try:
+        elsewhere = report_place.private_directory(report_place.fallback_directory())
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{wanted.parent.resolve()} is not writable, nor is the temporary directory"
+            f" ({error.strerror or error})",
+            "name a folder for the report: --keep DIR",
+        ) from error
     return (
         elsewhere / wanted.name,
         f"{wanted.parent.resolve()} is not writable: report goes to {elsewhere}",

@@ -58,8 +58,16 @@ def require_free(path: Path) -> None:
 
 
 def fallback_directory() -> Path:
-    """Where a report goes that cannot go where it should."""
+    """Where reports go, in a private folder each, that cannot go where they should."""
     return Path(tempfile.gettempdir())
+
+
+def private_directory(parent: Path) -> Path:
+    """A new folder that is closed to other users.
+
+    A report holds the program's whole environment, and a temporary directory is everybody's.
+    """
+    return Path(tempfile.mkdtemp(prefix="overlapcheck-report-", dir=parent))
 
 
 def is_writable(directory: Path) -> bool:
@@ -77,19 +85,18 @@ def is_writable(directory: Path) -> bool:
 def keep(finished: Path, wanted: Path, last_resort: Path) -> KeptFile:
     """Move a finished file to its place, never over another file.
 
-    Where that fails it goes to the temporary directory, else to last_resort, which is on its own
-    file system and so takes no room; the warning says so.
+    Where that fails it goes into a private folder in the temporary directory, else in last_resort,
+    which is on its own file system and so takes no room; the warning says so.
 
     Raises:
         OutputUnwritable: there is no room anywhere; the file is still at `finished`.
     """
     reasons = []
-    for directory in (wanted.parent, fallback_directory(), last_resort):
-        place = directory / wanted.name
+    for parent in (None, fallback_directory(), last_resort):
         try:
-            kept = _move(finished, place)
+            kept = _move(finished, wanted) if parent is None else _hide(finished, wanted, parent)
         except OSError as error:
-            reasons.append(f"{place.parent}: {error.strerror or error}")
+            reasons.append(f"{parent or wanted.parent}: {error.strerror or error}")
         else:
             if reasons:
                 return KeptFile(kept, f"cannot write the report into {reasons[0]}")
@@ -98,9 +105,23 @@ def keep(finished: Path, wanted: Path, last_resort: Path) -> KeptFile:
     raise OutputUnwritable(f"cannot keep the report: {', '.join(reasons)}", "free some room")
 
 
+def _hide(source: Path, wanted: Path, parent: Path) -> Path:
+    """Move a file into a private folder of its own."""
+    folder = private_directory(parent)
+    try:
+        return _move(source, folder / wanted.name)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        raise
+
+
 def _move(source: Path, wanted: Path) -> Path:
     place = _reserve(wanted)
     try:
+        if wanted.parent.stat().st_mode & 0o077 == 0:
+            for file in (source, place):
+                file.chmod(0o600)
         try:
             source.replace(place)
         except OSError:

@@ -18,6 +18,7 @@ from overlapcheck.cli.doctor import doctor
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
+from overlapcheck.cli.messages import say, say_usage
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.errors import ExitCode, OverlapcheckError
@@ -57,13 +58,13 @@ def main() -> None:
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        say_usage(error)
         sys.exit(error.exit_code)
     except OverlapcheckError as error:
-        click.echo(f"overlapcheck: {error}", err=True)
+        say(str(error))
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("overlapcheck: interrupted", err=True)
+        say("interrupted")
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our stdout went away (`| head`): not worth a traceback.

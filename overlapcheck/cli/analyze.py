@@ -32,6 +32,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     """
     from overlapcheck import pipeline
     from overlapcheck.capture.interruption import interruptible
+    from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
     from overlapcheck.ingest.columnar import is_table_folder
@@ -39,6 +40,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
 
     several = is_several(reports, is_table_folder)
     paths = expand(reports, is_table_folder) if several else (Path(reports[0]),)
+    lists = (Path(name[1:]) for name in reports if name.startswith("@"))
+    spare_inputs(judging.outputs, [*paths, *lists])
     if len(paths) > 1:
         from overlapcheck.cli.ranks import analyze_ranks
 
@@ -52,5 +55,6 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             nsys=nsys,
             progress=progress,
             timeline=draws_timeline(judging),
+            source_root=judging.source_root,
         )
     return deliver(result, judging)

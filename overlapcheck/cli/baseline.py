@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.clean import clean, inert
+from overlapcheck.cli.messages import one_line
 from overlapcheck.errors import ExitCode
 
 
@@ -32,7 +34,7 @@ def save(name: str, result: Path) -> int:
     path = baseline_path(name, Path.cwd())
     with shown() as progress:
         report = read_side(result, progress)
-    click.echo(f"{save_baseline(report, path)} {path}")
+    click.echo(one_line(f"{save_baseline(report, path)} {path}"))
     return ExitCode.PASS
 
 
@@ -42,7 +44,7 @@ def list_() -> int:
     from overlapcheck.cli.baseline_files import baseline_lines
 
     for line in baseline_lines(Path.cwd()):
-        click.echo(line)
+        click.echo(inert(clean(line)))
     return ExitCode.PASS
 
 

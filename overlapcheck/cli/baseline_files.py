@@ -20,7 +20,7 @@ def save_baseline(report: Report, path: Path) -> str:
         NotComparable: the report proves too little.
         OutputUnwritable: the folder cannot be made or written to.
     """
-    from overlapcheck.cli.output import write
+    from overlapcheck.cli.files import write
     from overlapcheck.compare.baselines import as_baseline
     from overlapcheck.renderers.json import JsonRenderer
 

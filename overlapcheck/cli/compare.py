@@ -22,13 +22,9 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
 @click.option(
-    "--format",
-    "format_",
-    metavar="NAME",
-    default="terminal",
-    show_default=True,
+    "--format", "format_", metavar="NAME", default="terminal", show_default=True,
     help="What to print: terminal, json, html, markdown, junit, github, sarif or perfetto.",
-)
+)  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
 def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float | None,
@@ -43,6 +39,7 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     """
     from overlapcheck.cli.comparing import read_side
     from overlapcheck.cli.comparison_output import deliver_comparison
+    from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
     from overlapcheck.compare.compare import compare as compared
@@ -54,7 +51,8 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     for path in outputs:
         comparison_renderer_for_file(path.name)
     paths = [baseline_file(baseline, Path.cwd()), *sides] if baseline else list(sides)
+    spare_inputs(outputs, paths)
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
-    limit = None if fail_if_worse is None else fail_if_worse / 100
+    limit = fail_if_worse and fail_if_worse / 100
     return deliver_comparison(compared(base, new, limit=limit, force=force), format_, outputs)

@@ -15,7 +15,8 @@ def deliver_comparison(
     comparison: Comparison, format_name: str, outputs: tuple[Path, ...]
 ) -> ExitCode:
     """Print the comparison, and write it to files whose suffixes choose the formats."""
-    from overlapcheck.cli.output import append_summary, print_text, suited, write
+    from overlapcheck.cli.files import write
+    from overlapcheck.cli.output import append_summary, print_text, suited
     from overlapcheck.renderers.comparison import (
         comparison_renderer,
         comparison_renderer_for_file,

@@ -17,12 +17,13 @@ def doctor(nsys: Path | None) -> int:
     Every problem is followed by the command that fixes it.
     """
     from overlapcheck.capture.health import examine
+    from overlapcheck.cli.messages import one_line
 
     health = examine(nsys)
     for check in health.checks:
-        click.echo(f"{check.state:<8} {check.name:<12} {check.found}")
+        click.echo(f"{check.state:<8} {check.name:<12} {one_line(check.found)}")
         if check.fix:
-            click.echo(f"{'':<8} {'':<12} fix: {check.fix}")
+            click.echo(f"{'':<8} {'':<12} fix: {one_line(check.fix)}")
     works = "a capture works here" if health.usable else "a capture would not work here"
     click.echo(f"\n{works}")
     return ExitCode.PASS if health.usable else ExitCode.COULD_NOT_RUN

@@ -31,6 +31,8 @@ class Judging:
     tables: Path | None = None
     """Folder for the full tables."""
     tables_format: str = "parquet"
+    source_root: Path | None = None
+    """Folder of the program's source, beside the current directory."""
 
 
 _PERCENT = click.FloatRange(0, 100)
@@ -126,6 +128,12 @@ _OPTIONS = (
         " .github.txt .sarif .html .perfetto.json); may repeat.",
     ),
     click.option(
+        "--source-root",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Show lines of source files below DIR, too; default: below the current directory.",
+    ),
+    click.option(
         "--tables",
         type=click.Path(file_okay=False, path_type=Path),
         metavar="DIR",
@@ -162,6 +170,7 @@ _NAMES = (
     "outputs",
     "tables",
     "tables_format",
+    "source_root",
 )
 
 
@@ -196,6 +205,7 @@ def _judging(**o: Any) -> Judging:
         check_outputs(o["outputs"]),
         o["tables"],
         o["tables_format"],
+        o["source_root"] and o["source_root"].absolute(),
     )
 
 

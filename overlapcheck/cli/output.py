@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from overlapcheck.errors import ExitCode, OutputUnwritable
+from overlapcheck.cli.files import write
+from overlapcheck.cli.messages import say
+from overlapcheck.errors import ExitCode
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers._terminal_format import TerminalFormat
@@ -67,43 +68,6 @@ def text_for(path: Path, report: Report) -> str:
     return suited(renderer_for_file(path.name)).render(report)
 
 
-def write(path: Path, text: str) -> None:
-    """Replace a file as a whole: a reader never sees half a report.
-
-    Raises:
-        OutputUnwritable: naming the file.
-    """
-
-    def fill(temporary: Path) -> None:
-        temporary.write_bytes(text.encode("utf-8", "replace"))
-
-    replace(path, fill)
-
-
-def replace(path: Path, fill: Callable[[Path], None]) -> None:
-    """Replace a file by one that `fill` writes.
-
-    Raises:
-        OutputUnwritable: naming the file.
-    """
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(descriptor)
-        temporary = Path(name)
-        try:
-            fill(temporary)
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OutputUnwritable(
-            f"{path}: cannot write the result ({error.strerror or error})",
-            "give -o a place that exists and is writable",
-        ) from error
-
-
 def _wants_color() -> bool:
     """A terminal that has not asked for plain text (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -133,10 +97,4 @@ def append_summary(markdown: Callable[[], str]) -> None:
             stream.write(text + "\n")
     except OSError as error:
         why = error.strerror or error
-        click.echo(f"overlapcheck: {_SUMMARY}: no summary written ({why})", err=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        say(f"{_SUMMARY}: no summary written ({why})")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
+from overlapcheck.cli.messages import say
 
 PATIENCE_S = 1.0
 
@@ -33,4 +32,4 @@ def shown() -> Iterator[Callable[[str], None]]:
 
 
 def _say(what: str) -> None:
-    click.echo(f"overlapcheck: {what} ...", file=sys.stderr)
+    say(f"{what} ...")

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-import click
-
-from overlapcheck.cli.output import write
+from overlapcheck.cli.files import write
+from overlapcheck.cli.messages import say
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.pages import draw_pages
@@ -33,7 +32,7 @@ def write_with_pages(
     """
     pages = draw_pages(report, paths, draw, engine, most)
     for one in pages.lost:
-        click.echo(f"overlapcheck: no timeline of {one.report}: {one.why}", err=True)
+        say(f"no timeline of {one.report}: {one.why}")
     for output in outputs:
         folder = output.parent / f"{output.stem}-ranks"
         if pages.files:

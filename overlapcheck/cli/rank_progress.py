@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
+from overlapcheck.cli.messages import say, say_live
 
 LIVE_S = 0.2
 QUIET_S = 10.0
@@ -28,11 +28,14 @@ def counted() -> Iterator[Callable[[int, int, str], None]]:
             return
         said_at = now
         left_s = (now - began) / done * (total - done)
-        text = f"overlapcheck: {done} of {total} reports, about {left_s:.0f} s left ({name})"
-        click.echo(f"\r{text[:_WIDTH]:<{_WIDTH}}" if live else text, err=True, nl=not live)
+        text = f"{done} of {total} reports, about {left_s:.0f} s left ({name})"
+        if live:
+            say_live(text, _WIDTH)
+        else:
+            say(text)
 
     try:
         yield arrived
     finally:
         if live:
-            click.echo(f"\r{'':<{_WIDTH}}\r", err=True, nl=False)
+            say_live("", _WIDTH)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from overlapcheck import pipeline
 from overlapcheck.capture.interruption import interruptible
+from overlapcheck.cli.files import write
 from overlapcheck.cli.options import Judging
-from overlapcheck.cli.output import print_text, suited, write
+from overlapcheck.cli.output import print_text, suited
 from overlapcheck.cli.rank_engine import engine_of
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.cli.rank_pages import write_with_pages
@@ -31,14 +33,14 @@ def analyze_ranks(
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     place = judging.outputs[0].parent if judging.outputs else Path()
     policy, selection = judging.policy, judging.selection
+    how: dict[str, Any] = {"policy": policy, "selection": selection, "nsys": nsys}
+    how["source_root"] = judging.source_root
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
-            partial(
-                pipeline.analyze, policy=policy, selection=selection, nsys=nsys, timeline=False
-            ),
+            partial(pipeline.analyze, timeline=False, **how),
             engine,
             store=Store.beside(place, policy, selection) if fleet.resume else None,
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
@@ -52,6 +54,6 @@ def analyze_ranks(
         write(path, files[path].render(report))
     if pages:
         with interruptible("drawing timelines"):
-            draw = partial(pipeline.draw, policy=policy, selection=selection, nsys=nsys)
+            draw = partial(pipeline.draw, **how)
             write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
     return report.exit_code

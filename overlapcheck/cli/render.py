@@ -38,12 +38,14 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
     file that cannot be read or written. A result holds no events: the html format draws its typical
     steps, but no timeline to zoom into, and the perfetto format needs the trace.
     """
+    from overlapcheck.cli.files import spare_inputs, write
     from overlapcheck.cli.options import check_format, check_outputs
-    from overlapcheck.cli.output import show, text_for, write
+    from overlapcheck.cli.output import show, text_for
     from overlapcheck.reporting.restore import read_result
 
     chosen = check_format(format_ or "terminal")
     check_outputs(outputs)
+    spare_inputs(outputs, [result])
     report = read_result(result)
     texts = [(path, text_for(path, report)) for path in outputs]
     if format_ or not outputs:

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overlapcheck.cli.output import replace
+from overlapcheck.clean import spreadsheet_cell
+from overlapcheck.cli.files import replace
 from overlapcheck.errors import OutputUnwritable
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def write_tables(measured: Measurements, folder: Path, kind: str) -> None:
 
 def _write(frame: pd.DataFrame, kind: str, path: Path) -> None:
     if kind == "csv":
+        texts: list[str] = list(frame.select_dtypes("string").columns)
+        safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
+        frame = frame.assign(**safe)
         frame.to_csv(path, index=False, errors="replace")
     else:
         frame.to_parquet(path, index=False)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from overlapcheck.clean import clean
+
 Noun = TypeVar("Noun")
 
 
@@ -71,7 +73,7 @@ def _restored(kind: Any, plain: Any) -> Any:
         return kind(**{f.name: _restored(hints[f.name], plain[f.name]) for f in fields(kind)})
     if isinstance(kind, type) and not isinstance(plain, kind) and kind is not float:
         raise TypeError(f"{plain!r} is no {kind.__name__}")
-    return plain
+    return clean(plain) if kind is str else plain
 
 
 def _array(parts: tuple[Any, ...], plain: list[Any]) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.fleet import LostReport, ReportResult, Task
 from overlapcheck.ranks.summary import summarize
+from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Report
 
 Analyze = Callable[[Path], Report]
@@ -45,13 +46,18 @@ def _alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
     except OverlapcheckError as error:
         # The report is named already, and folders hold the names of users and hosts.
         why = error.message.removeprefix(f"{task.path}: ")
-        return LostReport(task.path.name, why, error.hint, int(error.exit_code))
+        return _lost(task, why, error.hint, int(error.exit_code))
     except MemoryError:
         return LostReport(task.path.name, "not enough memory for this report", "use fewer --jobs")
     except Exception as error:
         # A defect of ours on one report must not cost the others theirs.
         why = f"unexpected {type(error).__name__}: {error}"
-        return LostReport(task.path.name, " ".join(why.split()), "please report this")
+        return _lost(task, " ".join(why.split()), "please report this")
+
+
+def _lost(task: Task, why: str, hint: str, exit_code: int = ExitCode.COULD_NOT_RUN) -> LostReport:
+    name, why, hint = map(names_no_one, (task.path.name, why, hint))
+    return LostReport(name, why, hint, int(exit_code))
 
 
 def usable_cores() -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from overlapcheck.finding import SourceLine
 from overlapcheck.quantities import count_of
-from overlapcheck.renderers._plain_text import MAX_SOURCE
+from overlapcheck.renderers._plain_text import MAX_SOURCE, place_text
 from overlapcheck.renderers._source_path import relative_path
 
 MOST_OF_A_LEVEL = 10
@@ -39,11 +39,13 @@ class Annotation:
 def at_places(
     level: str, title: str, text: str, places: tuple[SourceLine, ...], root: str
 ) -> Iterator[Annotation]:
-    """An annotation on each of some source lines; one without a line where there is none."""
+    """An annotation on each of some source lines; in words where they are not below the root."""
     if not places:
         yield Annotation(level, title, text)
     for place in places[:MAX_SOURCE]:
-        yield Annotation(level, title, text, relative_path(place.file, root), place.line)
+        file = relative_path(place.file, root)
+        where = "" if file else f"\nat {place_text(place)}"
+        yield Annotation(level, title, text + where, file, place.line)
 
 
 def commands(annotations: Iterable[Annotation]) -> str:

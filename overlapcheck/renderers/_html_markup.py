@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 
+from overlapcheck.clean import clean
+
 _VOID = frozenset({"br", "hr", "input", "link", "meta"})
-# Control characters and halves of surrogate pairs, neither of which HTML can hold.
-_UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Html(str):
@@ -19,11 +18,6 @@ class Html(str):
 
 Child = str | int | None
 """What goes into an element; None is left out, and a str that is not `Html` is escaped."""
-
-
-def clean(text: str) -> str:
-    """A text of the trace with what HTML cannot hold replaced."""
-    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def html(*children: Child) -> Html:

@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from overlapcheck.renderers._html_markup import Child, Html, clean, el, html
+from overlapcheck.renderers._html_markup import Child, Html, el, html
 
 
 def page(
@@ -80,9 +80,9 @@ def verdict(badge: Html, said: str, outcome: str) -> Html:
 
 
 def _embedded(data: object) -> Html:
-    """JSON inside a script element: no character in it can end the element."""
+    """JSON of cleaned texts inside a script element: no character in it can end the element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Html(clean(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return Html(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 @cache

@@ -10,9 +10,10 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
+from overlapcheck.clean import clean
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
-from overlapcheck.renderers._html_markup import Html, clean, el
+from overlapcheck.renderers._html_markup import Html, el
 from overlapcheck.report import DeviceReport, Picture, PictureRow
 from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
 

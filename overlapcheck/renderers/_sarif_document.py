@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.finding import SourceLine
-from overlapcheck.renderers._plain_text import MAX_SOURCE, plain
+from overlapcheck.renderers._plain_text import MAX_SOURCE, place_text, plain
 from overlapcheck.renderers._source_path import uri
 
 MOST_RESULTS = 1000
@@ -74,15 +74,19 @@ def advice_text(advice: str, caveat: str) -> str:
 
 
 def locations(places: tuple[SourceLine, ...], root: str) -> list[dict[str, Any]]:
-    """Places in the program, as URIs below the root."""
+    """Places in the program, as URIs where they are below the root, else in words."""
     return [_location(place, root) for place in places[:MAX_SOURCE]]
 
 
 def _location(place: SourceLine, root: str) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": uri(place.file, root)}}
-    if place.line > 0:
-        physical["region"] = {"startLine": place.line}
-    location: dict[str, Any] = {"physicalLocation": physical}
+    inside = uri(place.file, root)
+    if inside:
+        physical: dict[str, Any] = {"artifactLocation": {"uri": inside}}
+        if place.line > 0:
+            physical["region"] = {"startLine": place.line}
+        location: dict[str, Any] = {"physicalLocation": physical}
+    else:
+        location = {"message": message([place_text(place)])}
     if place.function:
         location["logicalLocations"] = [{"name": plain(place.function, 160)}]
     return location

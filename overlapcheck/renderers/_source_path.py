@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from posixpath import normpath
 from urllib.parse import quote
 
 from overlapcheck.renderers._plain_text import plain
@@ -20,13 +21,16 @@ class RootedFormat:
 
 
 def relative_path(file: str, root: str) -> str:
-    """A file's name relative to the repository, where it lies in it; else as the trace has it."""
+    """A file's name relative to the repository; "" where it is none of a file in it."""
     name = PurePosixPath(plain(file, 400))
-    return str(name.relative_to(root) if root and name.is_relative_to(root) else name)
+    if root and name.is_relative_to(root):
+        name = name.relative_to(root)
+    # As text, for the file need not be here.
+    inside = normpath(name)
+    outside = inside in (".", "..") or inside.startswith(("/", "../")) or "\\" in inside
+    return "" if outside else inside
 
 
 def uri(file: str, root: str) -> str:
-    """The same as a URI reference: relative, or file:///."""
-    path = relative_path(file, root)
-    quoted = quote(path, safe="/~", errors="replace")
-    return f"file://{quoted}" if path.startswith("/") else quoted
+    """The same as a relative URI reference."""
+    return quote(relative_path(file, root), safe="/~", errors="replace")

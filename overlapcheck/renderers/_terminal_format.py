@@ -7,6 +7,7 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
+from overlapcheck.clean import inert
 from overlapcheck.renderers._terminal_text import WIDTH, width_of
 
 
@@ -27,6 +28,7 @@ class TerminalFormat:
         """Lines as one text; what is too long for a line in spite of all is cut."""
         for line in lines:
             line.rstrip()
+            line.plain = inert(line.plain)
             if width_of(line) > WIDTH:
                 line.truncate(WIDTH, overflow="ellipsis")
         if not self._color:

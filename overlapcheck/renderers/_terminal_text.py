@@ -1,17 +1,18 @@
 """Lines of a fixed-width report: cleaning, measuring, cutting, wrapping and aligning text.
 
-Everything that comes from a trace passes `clean`: names may hold line breaks, escape sequences,
-bidirectional controls or wide characters, and must neither break a line nor steer a terminal.
+Everything that comes from a trace passes `clean`: names may hold line breaks, escape sequences or
+bidirectional controls, and must neither break a line nor steer a terminal.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
+
+from overlapcheck.clean import clean
 
 WIDTH = 80
 """Columns that no line exceeds."""
@@ -23,25 +24,8 @@ DIM = "dim"
 
 Cell = str | Text
 
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.")
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|us|ms|s|B|[KMGT]iB|GB/s)(?![\w/]))")
-_BREAKS = frozenset({"Cc", "Zl", "Zp"})
-_UNSEEN = frozenset({"Cf", "Cs", "Cn"})
 _GLUE = "\u00a0"
-
-
-def clean(text: str) -> str:
-    """The text without anything that moves a cursor, hides, or reorders."""
-    if text.isascii() and text.isprintable():
-        return text
-    seen = []
-    for char in _ESCAPES.sub("", text):
-        category = unicodedata.category(char)
-        if category in _BREAKS:
-            seen.append(" ")
-        elif category not in _UNSEEN:
-            seen.append(char)
-    return "".join(seen)
 
 
 def width_of(cell: Cell) -> int:

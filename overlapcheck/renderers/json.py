@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from overlapcheck.clean import clean
 from overlapcheck.finding import Finding
 from overlapcheck.report import SCHEMA, Report
 from overlapcheck.verdict import Check, Verdict
@@ -26,9 +27,7 @@ class JsonRenderer:
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        text = "".join(_written(document(report), "\n")) + "\n"
-        # Half a surrogate pair, from a file name that is no UTF-8, stays what it is: \udcff.
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+        return "".join(_written(document(report), "\n")) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -48,21 +47,24 @@ def document(report: Report) -> dict[str, Any]:
 def _saved(noun: Any, without: Collection[str] = ()) -> dict[str, Any]:
     """Fields of a struct, but those for memory only, which take no part in comparing."""
     return {
-        field.name: _plain(getattr(noun, field.name))
+        field.name: plain_value(getattr(noun, field.name))
         for field in fields(noun)
         if field.compare and field.name not in without
     }
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as dictionaries, lists, cleaned texts and numbers."""
+    if isinstance(value, str):
+        return clean(value)
     if is_dataclass(value):
         return _saved(value)
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {clean(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, frozenset):
-        return sorted(_plain(item) for item in value)
+        return sorted(plain_value(item) for item in value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return value
 
 
@@ -77,13 +79,13 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def _check(check: Check) -> dict[str, Any]:
     pid, device = check.device or (None, None)
     key = {"pid": pid, "device": device}
-    return {"name": check.name, **key, **_saved(check, without=("name", "device"))}
+    return {"name": clean(check.name), **key, **_saved(check, without=("name", "device"))}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "cause": finding.cause,
-        "title": finding.title,
+        "cause": clean(finding.cause),
+        "title": clean(finding.title),
         "pid": finding.device.pid,
         "device": finding.device.device_id,
         "blamed_ns": finding.blamed.total_ns,
@@ -91,9 +93,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "per_step_ns": finding.per_step_ns,
         "saves_at_most_ns": finding.saves_at_most_ns,
         "confidence": finding.confidence.value,
-        "evidence": list(finding.evidence),
-        "advice": finding.advice,
-        "caveat": finding.caveat,
+        "evidence": plain_value(finding.evidence),
+        "advice": clean(finding.advice),
+        "caveat": clean(finding.caveat),
         "source": [_saved(line) for line in finding.source],
     }
 

@@ -28,6 +28,7 @@ from overlapcheck.report import (
     StreamSummary,
     WindowSummary,
 )
+from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
@@ -58,7 +59,7 @@ def build_report(
         findings: ranked causes.
         timeline: whether to draw the timeline of every device.
     """
-    return Report(
+    report = Report(
         tool_version=__version__,
         capture=_capture(source, trace, measured),
         verdict=verdict,
@@ -76,6 +77,7 @@ def build_report(
         findings=findings,
         measurements=measured,
     )
+    return cleaned(report)
 
 
 def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:

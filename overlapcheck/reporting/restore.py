@@ -23,6 +23,7 @@ from overlapcheck.finding import Finding
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Report
+from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.verdict import Check, Verdict
 
 _Noun = TypeVar("_Noun")
@@ -84,7 +85,7 @@ def restored(text: str, name: str = "result") -> Report:
         _refuse(name, "it is JSON of something else")
     _check_schema(document["schema"], name)
     try:
-        return _report(document)
+        return cleaned(_report(document))
     except _Unexpected as error:
         _refuse(name, str(error))
 

@@ -11,6 +11,7 @@ import pandas as pd
 from overlapcheck.columns import ABSENT, Columns, Ints, Whole
 from overlapcheck.ledger import Reason, Relation, Work
 from overlapcheck.measurements import ComputeGaps, DeviceMeasurements, Measurements, Names
+from overlapcheck.redaction import names_no_one
 
 _REASONS = {int(reason): reason.cause for reason in Reason}
 _WORKS = {int(work): work.name.lower() for work in Work if work is not Work.NONE}
@@ -168,7 +169,7 @@ def _streams(device: DeviceMeasurements, _: Names) -> _Row:
 
 def _words(ids: Whole, words: Mapping[int, str]) -> pd.Series[str]:
     """The word of each id; a missing value where it has none."""
-    return pd.Series(ids).map(words).astype("string")
+    return pd.Series(ids).map({i: names_no_one(word) for i, word in words.items()}).astype("string")
 
 
 def _texts(ids: Ints, names: Names) -> pd.Series[str]:

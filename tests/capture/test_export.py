@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,6 +108,14 @@ def test_truncated_cache_is_not_used(report: Path, real_nsys: Nsys) -> None:
     again = export_sqlite(report, nsys=real_nsys)
     assert not again.cached
     assert is_whole_sqlite(again.path)
+
+
+@pytest.mark.nsys
+def test_an_export_is_as_private_as_its_report(report: Path, real_nsys: Nsys) -> None:
+    report.chmod(0o600)
+    exported = export_sqlite(report, nsys=real_nsys)
+
+    assert stat.S_IMODE(exported.path.stat().st_mode) & 0o077 == 0
 
 
 @pytest.mark.nsys

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -428,11 +429,13 @@ def test_unwritable_directory(machine: Machine) -> None:
         machine.work.chmod(0o755)
     assert ended.exit_code == INCONCLUSIVE
     assert f"{machine.work} is not writable: report goes to {machine.tmp}" in ended.stderr
-    kept = machine.reports(machine.tmp)
+    (folder,) = machine.tmp.iterdir()
+    kept = machine.reports(folder)
     assert len(kept) == 1
     assert f"the report is {kept[0]}" in ended.stderr
     assert list(machine.work.iterdir()) == []
-    assert {p.name for p in machine.tmp.iterdir() if not p.name.startswith(kept[0].name)} == set()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
 
 
 def test_report_name_taken_is_refused_before_the_program_runs(machine: Machine) -> None:
@@ -535,7 +538,8 @@ def test_disk_of_the_report_full(machine: Machine, small_disk: Callable[[int], P
     full = small_disk(100)
     ended = machine.overlapcheck("run", "-o", f"{full}/step.nsys-rep", "true")
     assert ended.exit_code == INCONCLUSIVE
-    kept = machine.reports(machine.tmp)
+    (folder,) = machine.tmp.iterdir()
+    kept = machine.reports(folder)
     assert [path.name for path in kept] == ["step.nsys-rep"]
     assert f"cannot write the report into {full}: No space left on device" in ended.stderr
     assert f"the report is {kept[0]}" in ended.stderr

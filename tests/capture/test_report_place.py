@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import stat
 from datetime import datetime
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def test_full_disks_leave_no_half_file_and_lose_nothing(
     rename = Path.replace
 
     def same_place_only(self: Path, target: Path) -> Path:
-        if target.parent != tmp_path / "last":
+        if tmp_path / "last" not in target.parents:
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         return rename(self, target)
 
@@ -92,7 +93,9 @@ def test_full_disks_leave_no_half_file_and_lose_nothing(
     monkeypatch.setattr(report_place, "fallback_directory", lambda: tmp_path / "tmp")
     finished, wanted = _finished(tmp_path), tmp_path / "wanted" / "step.nsys-rep"
     kept = keep(finished, wanted, tmp_path / "last")
-    assert kept.path == tmp_path / "last" / "step.nsys-rep"
+    assert kept.path.parent.parent == tmp_path / "last"
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (kept.path.parent, kept.path)]
+    assert modes == [0o700, 0o600]
     assert kept.path.read_text() == "recorded"
     assert "No space left on device" in kept.warning
     assert list((tmp_path / "wanted").iterdir()) == list((tmp_path / "tmp").iterdir()) == []

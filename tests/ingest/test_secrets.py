@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.compare.compare import compare
+from overlapcheck.finding import SourceLine
+from overlapcheck.ranks.saved import to_plain
+from overlapcheck.ranks.summary import summarize
 from overlapcheck.renderers import renderers
+from overlapcheck.renderers.comparison import comparison_renderers
+from overlapcheck.renderers.fleet import fleet_renderers
+from overlapcheck.reporting.tables import measured_tables
 from tests.export import Export, edit
 from tests.pictures import picture
 
@@ -56,6 +65,104 @@ def test_no_format_shows_environment_user_or_host(name: str, export: Path) -> No
     text = renderers()[name].render(pipeline.analyze(export))
 
     assert "xyz" not in text
+
+
+TOLD = {
+    "NCCL_SOCKET_IFNAME": "xyz-net",
+    "NCCL_COMM_ID": "xyz-host:29500",
+    "NCCL_HOSTID": "xyz-host",
+    "NCCL_DEBUG_FILE": "/home/xyz-person/nccl.%h",
+    "NCCL_TOPO_FILE": "/home/xyz-person/topo.xml",
+    "NCCL_DEBUG": "xyz-host.example.org",
+    "NCCL_ALGO": "/home/xyz-person",
+    "CUDA_VISIBLE_DEVICES": "xyz@host",
+    "CUDA_LAUNCH_BLOCKING": "xyz-flag",
+    "PYTORCH_CUDA_ALLOC_CONF": "xyz conf",
+    "USER": "xyz-user",
+    "HOSTNAME": "xyz-host.example.org",
+}
+WORDS = (
+    "/home/xyz-person/bin/python", "/home/xyz-person/train.py", "--hf-token", "xyz-token",
+    "--password=xyz-word", "https://xyz-user:xyz-word@xyz-host/a", "HF_TOKEN=xyz-token",
+    "--home", "/home/xyz-person", "--out=/Users/xyz-person", "--run", "xyz-user-7",
+    "--peer", "xyz-host", "/scratch/xyz-user",
+)  # fmt: skip
+
+
+@pytest.fixture
+def telling(tmp_path: Path) -> Path:
+    """An export whose arguments, variables and messages name a user, a host and secrets."""
+    path = picture(
+        """
+        s7  kernel k         |.aa.bb.cc.|
+        s13 h2d pinned 1B    |...dd.....|
+        t1  cudaLaunchKernel |a..b..c...|
+        t1  cudaMemcpyAsync  |..d.......|
+        """,
+        column_us=30,
+        environment=TOLD,
+    ).export(tmp_path / "telling.sqlite")
+    return edit(
+        path,
+        "DELETE FROM META_DATA_CAPTURE WHERE name LIKE 'PROCESS_%:ARGUMENT_%'",
+        f"UPDATE META_DATA_CAPTURE SET value = '{WORDS[0]}' WHERE name LIKE 'PROCESS_%:COMMAND'",
+        *(
+            f"INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ARGUMENT_{number}', '{word}')"
+            for number, word in enumerate(WORDS[1:])
+        ),
+        "CREATE TABLE IF NOT EXISTS DIAGNOSTIC_EVENT"
+        " (timestamp INT, source INT, severity INT, text TEXT, globalPid INT)",
+        "INSERT INTO DIAGNOSTIC_EVENT (timestamp, source, severity, text) VALUES"
+        " (0, 0, 3, 'cannot open /home/xyz-person/a.so or /tmp/xyz-user/b on xyz-host')",
+    )
+
+
+@pytest.mark.parametrize("name", sorted(renderers()))
+def test_no_format_shows_a_secret_of_arguments_variables_and_messages(
+    name: str, telling: Path
+) -> None:
+    text = renderers()[name].render(pipeline.analyze(telling))
+
+    assert "xyz" not in text
+
+
+def test_neither_does_a_comparison_or_a_job_of_ranks(telling: Path) -> None:
+    report = pipeline.analyze(telling)
+    again = compare(report, report, limit=None, force=True)
+    answer = pipeline.analyze_ranks([telling, telling.parent], jobs=1)
+
+    for comparing in comparison_renderers().values():
+        assert "xyz" not in comparing.render(again)
+    for telling_ranks in fleet_renderers().values():
+        assert "xyz" not in telling_ranks.render(answer)
+    assert "xyz" not in str(to_plain(summarize(report)))
+
+
+def test_what_is_left_still_says_what_ran(telling: Path) -> None:
+    capture = pipeline.analyze(telling).capture
+
+    assert capture.program.startswith("python train.py --hf-token *** --password=***")
+    assert capture.messages == ("cannot open a.so or b on ***",)
+    assert capture.environment == {}
+
+
+def test_no_table_names_a_home(export: Path) -> None:
+    report = pipeline.analyze(export)
+    assert report.measurements is not None
+    names = report.measurements.names
+    site = SourceLine("/home/xyz-person/train.py", 7, "=xyz()")
+    ledger = replace(
+        report.measurements.devices[0].ledger,
+        site=np.zeros_like(report.measurements.devices[0].ledger.site),
+    )
+    measured = replace(
+        report.measurements,
+        names=replace(names, sites={0: site}),
+        devices=(replace(report.measurements.devices[0], ledger=ledger),),
+    )
+    table = measured_tables(measured)["ledger"]
+
+    assert set(table["source_file"]) == {"~/train.py"}
 
 
 def test_variables_that_change_how_a_program_runs_are_kept(export: Path) -> None:

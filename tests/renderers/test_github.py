@@ -71,14 +71,16 @@ def test_what_is_left_out_is_counted() -> None:
 def test_a_cause_points_at_its_lines_below_the_root() -> None:
     report = at_lines(("/repo/src/a,b:c.py", 7), ("/usr/lib/x.py", 0))
     found = commands(GithubRenderer(root="/repo").render(report))
-    places = [command.properties for command in found if "file" in command.properties]
+    causes = [one for one in found if "pageable-copy" in one.properties["title"]]
+    inside, outside = causes[:2]
 
-    assert places[0] == {
+    assert inside.properties == {
         "file": "src/a,b:c.py",
         "line": "7",
         "title": "overlapcheck: pageable-copy",
     }
-    assert (places[1]["file"], "line" in places[1]) == ("/usr/lib/x.py", False)
+    assert "file" not in outside.properties
+    assert outside.text.endswith("\nat /usr/lib/x.py (main)")
 
 
 def test_levels_follow_the_verdict() -> None:

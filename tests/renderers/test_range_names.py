@@ -22,6 +22,7 @@ from tests.pictures import picture
 DRAWN = 'a<b>&amp;,"d" [f](g) %0A::error::x'
 PATTERN = 'a<b>&amp;,"d" [[]f](g) %0A::error::?'
 NOT_THERE = "no|such<i>&,\nrange\r\n::warning::y\x1b[31m"
+SHOWN = "no|such<i>&, range  ::warning::y"
 ROWS = f"""
 s7  kernel k         |.aaaa.......cccc|
 s13 h2d pinned 1B    |......bbbb......|
@@ -47,7 +48,7 @@ def test_the_checks_bear_the_names(report: Report) -> None:
     assert [check.name for check in report.verdict.checks][3:] == [
         f"overlap h2d in '{PATTERN}'",
         f"recoverable in '{PATTERN}'",
-        f"range '{NOT_THERE}'",
+        f"range '{SHOWN}'",
     ]
     assert [check.outcome.value for check in report.verdict.checks][3:] == [
         "FAIL",
@@ -63,11 +64,11 @@ def test_json_keeps_them_as_they_are_and_fits_its_schema(report: Report) -> None
     (device,) = document["devices"]
     found, missing = device["ranges"]
 
-    assert [check["name"] for check in document["verdict"]["checks"]][-1] == f"range '{NOT_THERE}'"
+    assert [check["name"] for check in document["verdict"]["checks"]][-1] == f"range '{SHOWN}'"
     assert (found["pattern"], found["closed"], found["instances"]) == (PATTERN, 1, 1)
     assert (found["length_ns"], found["compute_ns"], found["idle_ns"]) == (9_000, 4_000, 5_000)
     assert found["copies"]["h2d"]["overlap"] == 0
-    assert (missing["pattern"], missing["closed"], missing["length_ns"]) == (NOT_THERE, 0, 0)
+    assert (missing["pattern"], missing["closed"], missing["length_ns"]) == (SHOWN, 0, 0)
     assert missing["recoverable"] is None
     assert restored(text).devices[0].ranges == report.devices[0].ranges
 

@@ -68,10 +68,14 @@ def test_levels_say_what_failed_what_is_unknown_and_what_is_small() -> None:
 def test_places_are_uris_below_the_root_with_lines_where_known() -> None:
     report = at_lines(("/repo/a b.py", 7), ("/usr/x#1.py", 0))
     result = next(r for r in run(report, "/repo")["results"] if r.get("locations"))
-    physical = [location["physicalLocation"] for location in result["locations"]]
+    inside, outside = result["locations"]
 
-    assert physical[0] == {"artifactLocation": {"uri": "a%20b.py"}, "region": {"startLine": 7}}
-    assert physical[1] == {"artifactLocation": {"uri": "file:///usr/x%231.py"}}
+    assert inside["physicalLocation"] == {
+        "artifactLocation": {"uri": "a%20b.py"},
+        "region": {"startLine": 7},
+    }
+    assert "physicalLocation" not in outside
+    assert outside["message"] == {"text": "/usr/x#1.py (main)"}
 
 
 def test_a_message_has_no_links_and_no_placeholders() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from overlapcheck.clean import clean
 from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.renderers import renderers
-from overlapcheck.renderers._terminal_text import clean, clip, clip_middle, wrap
+from overlapcheck.renderers._terminal_text import clip, clip_middle, wrap
 from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.report import (
     BlockingSummary,

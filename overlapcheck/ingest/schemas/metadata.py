@@ -7,6 +7,7 @@ here are ever read out of the database.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
@@ -14,26 +15,42 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.ingest.schemas._select import column, integers, text, texts
 from overlapcheck.ingest.schemas.device_work import GRAPH
 from overlapcheck.ingest.schemas.ranks import read_rank_hints
+from overlapcheck.redaction import command_text, message_text
 
 if TYPE_CHECKING:
     from overlapcheck.ingest.database import Database
 
-_KEPT_VARIABLES = (
-    "CUDA_LAUNCH_BLOCKING",
-    "CUDA_DEVICE_MAX_CONNECTIONS",
-    "CUDA_MODULE_LOADING",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_MODULE_DATA_LOADING",
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "PYTORCH_ALLOC_CONF",
-    "PYTORCH_NO_CUDA_MEMORY_CACHING",
-)
+_SIMPLE = r"[\w,:;^+-]{0,80}"
+_KEPT_VARIABLES = {
+    "CUDA_LAUNCH_BLOCKING": r"\d{1,3}",
+    "CUDA_DEVICE_MAX_CONNECTIONS": r"\d{1,5}",
+    "CUDA_MODULE_LOADING": _SIMPLE,
+    "CUDA_VISIBLE_DEVICES": r"[\w,/-]{0,1000}",
+    "CUDA_MODULE_DATA_LOADING": _SIMPLE,
+    "PYTORCH_CUDA_ALLOC_CONF": r"[\w,:.>\[\]-]{0,200}",
+    "PYTORCH_ALLOC_CONF": r"[\w,:.>\[\]-]{0,200}",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING": _SIMPLE,
+} | dict.fromkeys(
+    (f"NCCL_{name}" for name in (
+        "ALGO", "BUFFSIZE", "CGA_CLUSTER_SIZE", "COLLNET_ENABLE", "CROSS_NIC", "CUMEM_ENABLE",
+        "DEBUG", "DMABUF_ENABLE", "GRAPH_MIXING_SUPPORT", "GRAPH_REGISTER", "IB_ADAPTIVE_ROUTING",
+        "IB_DISABLE", "IB_GID_INDEX", "IB_QPS_PER_CONNECTION", "IB_SL", "IB_SPLIT_DATA_ON_QPS",
+        "IB_TC", "IB_TIMEOUT", "LAUNCH_MODE", "LAUNCH_ORDER_IMPLICIT", "LL128_BUFFSIZE",
+        "LL_BUFFSIZE", "LOCAL_REGISTER", "MAX_CTAS", "MAX_NCHANNELS", "MAX_P2P_NCHANNELS",
+        "MIN_CTAS", "MIN_NCHANNELS", "MIN_P2P_NCHANNELS", "NCHANNELS_PER_NET_PEER",
+        "NET_GDR_LEVEL", "NET_GDR_READ", "NET_SHARED_BUFFERS", "NSOCKS_PERTHREAD", "NTHREADS",
+        "NVB_DISABLE", "NVLS_ENABLE", "P2P_DIRECT_DISABLE", "P2P_DISABLE", "P2P_LEVEL",
+        "P2P_NET_CHUNKSIZE", "P2P_PXN_LEVEL", "P2P_USE_CUDA_MEMCPY", "PROTO", "PXN_DISABLE",
+        "RUNTIME_CONNECT", "SHM_DISABLE", "SHM_USE_CUDA_MEMCPY", "SOCKET_NTHREADS",
+        "TREE_THRESHOLD", "WORK_FIFO_DEPTH",
+    )),
+    _SIMPLE,
+)  # fmt: skip
+"""Variables that change how a program runs, with the form of a value that names nobody."""
+_NAMING_VARIABLES = ("USER", "LOGNAME", "USERNAME", "HOSTNAME", "HOST", "SLURMD_NODENAME")
+"""Their values are looked for in what a report shows, to be cut."""
 # `overlapcheck run` starts the program through this, and the program's words follow a "--".
 _OWN_TRAMPOLINE = "capture/program_start.py"
-_KEPT_PREFIX = "NCCL_"
-_DROPPED = ("NCCL_VERSION",)
-_HOME = re.compile(r"/(home|Users)/[^/\s]+/|/root/")
-_ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _VARIABLE = re.compile(r'([A-Z0-9_]+)="?(.*?)"?', re.DOTALL)
 
 
@@ -46,16 +63,16 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
         backward: GPU rows that were left out because they end before they start.
     """
     export = _export_metadata(db)
-    capture = _capture_metadata(db)
+    capture, names = _capture_metadata(db), _people_and_machines(db)
     return CaptureInfo(
         nsys_version=export.get("EXPORT_PRODUCT_VERSION", ""),
         schema_version=export.get("EXPORT_SCHEMA_VERSION", ""),
-        program=_program(capture),
+        program=_program(capture, names),
         traced=frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE"),
         graph_granularity=_graph_granularity(db, capture),
         driver_version=_driver_version(db),
         environment=_environment(db),
-        diagnostics=_diagnostics(db),
+        diagnostics=_diagnostics(db, names),
         utc_start_ns=_utc_start(db),
         dropped_untimed=untimed,
         dropped_backward=backward,
@@ -83,34 +100,40 @@ def _capture_metadata(db: Database) -> list[tuple[str, str]]:
 
 
 def _environment(db: Database) -> dict[str, str]:
-    kept = " OR ".join(f"""value LIKE '{name}=%'""" for name in _KEPT_VARIABLES)
-    where = f"name LIKE '%ENVIRONMENT_VARIABLE%' AND ({kept} OR value LIKE '{_KEPT_PREFIX}%')"
-    found = (_VARIABLE.fullmatch(value) for _, value in _pairs(db, "META_DATA_CAPTURE", where))
     return {
-        match[1]: match[2]
-        for match in found
-        if match
-        and (match[1] in _KEPT_VARIABLES or match[1].startswith(_KEPT_PREFIX))
-        and match[1] not in _DROPPED
+        name: value
+        for name, value in _variables(db, _KEPT_VARIABLES)
+        if re.fullmatch(_KEPT_VARIABLES[name], value)
     }
 
 
-def _program(capture: list[tuple[str, str]]) -> str:
+def _variables(db: Database, names: Collection[str]) -> list[tuple[str, str]]:
+    """Variables of the program's environment; no other one leaves the database."""
+    # An underscore of LIKE is any letter; GLOB knows none.
+    kept = " OR ".join(f"value GLOB '{name}=*'" for name in names)
+    where = f"name LIKE '%ENVIRONMENT_VARIABLE%' AND ({kept})"
+    found = (_VARIABLE.fullmatch(value) for _, value in _pairs(db, "META_DATA_CAPTURE", where))
+    return [(match[1], match[2]) for match in found if match and match[1] in names]
+
+
+def _people_and_machines(db: Database) -> frozenset[str]:
+    """Names of the user and the host, as the recording itself tells them."""
+    told = {value for _, value in _variables(db, _NAMING_VARIABLES)}
+    told |= {value for _, value in _pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'Hostname'")}
+    return frozenset(told | {name.partition(".")[0] for name in told})
+
+
+def _program(capture: list[tuple[str, str]], names: Collection[str]) -> str:
     command = next((v for n, v in capture if re.fullmatch(r"PROCESS_\d+:COMMAND", n)), "")
     numbered = [
         (int(match[1]), value)
         for name, value in capture
-        if (match := re.fullmatch(r"PROCESS_0:ARGUMENT_(\d+)", name))
+        if (match := re.fullmatch(r"PROCESS_0:ARGUMENT_(\d{1,9})", name))
     ]
     words = [command, *(value for _, value in sorted(numbered))]
     if "--" in words and any(word.endswith(_OWN_TRAMPOLINE) for word in words):
         words = words[words.index("--") + 1 :]
-    return _without_folders(" ".join(words).strip())
-
-
-def _without_folders(said: str) -> str:
-    """A text with absolute paths cut to their last part: folders hold user and host names."""
-    return _ABSOLUTE_PATH.sub(r"\1", said)
+    return command_text(words, names)
 
 
 def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGranularity:
@@ -135,7 +158,7 @@ def _utc_start(db: Database) -> int | None:
     return int(found[0]) or None
 
 
-def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:
+def _diagnostics(db: Database, names: Collection[str]) -> tuple[Diagnostic, ...]:
     table = "DIAGNOSTIC_EVENT"
     if not db.has(table, "severity", "text"):
         return ()
@@ -152,5 +175,6 @@ def _diagnostics(db: Database) -> tuple[Diagnostic, ...]:
         strict=True,
     )
     return tuple(
-        Diagnostic(severity, _HOME.sub("", said), max(pid, ABSENT)) for severity, said, pid in found
+        Diagnostic(severity, message_text(said, names), max(pid, ABSENT))
+        for severity, said, pid in found
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from overlapcheck.comparison import SCHEMA, Comparison, DeviceComparison, Quantity
+from overlapcheck.renderers.json import plain_value
 
 
 class ComparisonJson:
@@ -24,8 +24,8 @@ class ComparisonJson:
             "change": comparison.change.value,
             "exit_code": int(comparison.exit_code),
             "limit": comparison.limit,
-            "too_bad": list(comparison.too_bad),
-            "objections": list(comparison.objections),
+            "too_bad": plain_value(comparison.too_bad),
+            "objections": plain_value(comparison.objections),
             "noise_rule": comparison.noise_rule,
             "devices": [_device(device) for device in comparison.devices],
         }
@@ -36,17 +36,17 @@ def _device(device: DeviceComparison) -> dict[str, Any]:
     return {
         "device": device.device,
         "change": device.change.value,
-        "base": asdict(device.base),
-        "new": asdict(device.new),
+        "base": plain_value(device.base),
+        "new": plain_value(device.new),
         "quantities": [_quantity(quantity) for quantity in device.quantities],
         "ledger": [_quantity(quantity) for quantity in device.ledger],
-        "gone": [asdict(cause) for cause in device.gone],
-        "new_causes": [asdict(cause) for cause in device.new_causes],
+        "gone": [plain_value(cause) for cause in device.gone],
+        "new_causes": [plain_value(cause) for cause in device.new_causes],
     }
 
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:
-    return {**asdict(quantity), "difference": quantity.difference}
+    return {**plain_value(quantity), "difference": quantity.difference}
 
 
 RENDERER = ComparisonJson()

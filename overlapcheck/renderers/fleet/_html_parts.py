@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
+from overlapcheck.clean import clean
 from overlapcheck.fleet import RankPage
 from overlapcheck.quantities import count_of
-from overlapcheck.renderers._html_markup import Child, Html, clean, el, html
+from overlapcheck.renderers._html_markup import Child, Html, el, html
 
 NONE = "\u2013"
 MAX_NAME = 120

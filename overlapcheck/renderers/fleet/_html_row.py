@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
+from overlapcheck.clean import clean
 from overlapcheck.fleet import CollectiveSummary, RankCause, RankPage, RankRow
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
-from overlapcheck.renderers._html_markup import Html, clean, el, html
+from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers.fleet._html_parts import MAX_NAME, short
 from overlapcheck.verdict import Check, Outcome
 

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from overlapcheck.clean import clean
 from overlapcheck.fleet import FLEET_SCHEMA, FleetReport, RankRow
 
 
@@ -30,7 +31,7 @@ def _document(report: FleetReport) -> str:
         "reports": report.reports,
         "hosts": report.hosts,
         "settings": _plain(report.settings),
-        "notes": list(report.notes),
+        "notes": _plain(report.notes),
     }
     lists: dict[str, Iterable[Any]] = {
         "checks": report.checks,
@@ -49,17 +50,17 @@ def _document(report: FleetReport) -> str:
     parts = [f"  {_text(key)}: {_text(value)}" for key, value in (head | totals).items()]
     parts += [_lines(key, map(_plain, items)) for key, items in lists.items()]
     parts.append(_lines("ranks", map(_row, report.rows)))
-    text = "{\n" + ",\n".join(parts) + "\n}\n"
-    # Half a surrogate pair, from a file name that is no UTF-8, stays what it is: \udcff.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _row(row: RankRow) -> dict[str, Any]:
     spelt_out = {
-        "rank": row.label,
+        "rank": clean(row.label),
         "outcome": row.outcome.value,
-        "checks": {check.name: [check.outcome.value, check.measured] for check in row.checks},
-        "causes": {cause.cause: _rounded(cause.share) for cause in row.causes},
+        "checks": {
+            clean(check.name): [check.outcome.value, check.measured] for check in row.checks
+        },
+        "causes": {clean(cause.cause): _rounded(cause.share) for cause in row.causes},
     }
     rest = {
         f.name: _plain(getattr(row, f.name))
@@ -86,10 +87,12 @@ def _text(value: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, str):
+        return clean(value)
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {clean(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
