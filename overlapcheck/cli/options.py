@@ -103,7 +103,8 @@ _OPTIONS = (
         "--config",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward.",
+        help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward,"
+        " in the repository.",
     ),
     click.option("--no-config", is_flag=True, help="Use no policy file."),
     click.option("--profile", metavar="NAME", help="Use this profile of the policy file."),

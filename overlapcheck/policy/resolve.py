@@ -45,7 +45,7 @@ class Source:
     """Which policy file to use."""
 
     config: Path | None = None
-    """None takes the nearest from `start` upward."""
+    """None takes the nearest from `start` up to the repository's root."""
     no_config: bool = False
     profile: str | None = None
     start: Path | None = None
