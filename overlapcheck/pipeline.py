@@ -46,15 +46,21 @@ def read_trace(
     nsys: Path | None = None,
     progress: Progress = silent,
     window_ns: tuple[int, int] | None = None,
+    cache: bool = True,
+    keep_export: Path | None = None,
+    warn: Progress = silent,
 ) -> Trace:
     """Read an Nsight Systems report or its export.
 
     Args:
         path: .nsys-rep, .qdrep, .sqlite, or a parquetdir or arrowdir folder, told apart by content.
-            A report is exported with the real nsys and the export cached beside it.
+            A report is exported with the real nsys.
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
         window_ns: read only the rows that this part of the trace, [start, end), is judged by.
+        cache: whether exports are kept in the user's cache folder, and found there.
+        keep_export: leave the export there instead.
+        warn: told what is kept, and which kept export is not believed.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -64,7 +70,9 @@ def read_trace(
         progress(f"reading {source.absolute().name}")  # "." has no name
         return ingest.read_trace(source, window_ns)
     progress(f"exporting {source.name}")
-    with export_sqlite(source, nsys=nsys, progress=progress) as exported:
+    with export_sqlite(
+        source, nsys=nsys, keep_as=keep_export, cache=cache, progress=progress, warn=warn
+    ) as exported:
         progress(f"reading {source.name}")
         return ingest.read_trace(exported.path, window_ns)
 
@@ -86,6 +94,9 @@ def analyze(
     nsys: Path | None = None,
     progress: Progress = silent,
     timeline: bool = True,
+    cache: bool = True,
+    keep_export: Path | None = None,
+    warn: Progress = silent,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -96,6 +107,9 @@ def analyze(
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
         timeline: whether to draw the timeline, which HTML and Perfetto show; False saves its time.
+        cache: see `read_trace`.
+        keep_export: see `read_trace`.
+        warn: see `read_trace`.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -103,7 +117,15 @@ def analyze(
     policy, selection = policy or Policy(), selection or Selection()
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
-    trace = read_trace(path, nsys=nsys, progress=progress, window_ns=selection.window_ns)
+    trace = read_trace(
+        path,
+        nsys=nsys,
+        progress=progress,
+        window_ns=selection.window_ns,
+        cache=cache,
+        keep_export=keep_export,
+        warn=warn,
+    )
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
@@ -120,11 +142,13 @@ def draw(
     policy: Policy | None = None,
     selection: Selection | None = None,
     nsys: Path | None = None,
+    cache: bool = True,
 ) -> str:
     """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    return HtmlRenderer().render(analyze(path, policy=policy, selection=selection, nsys=nsys))
+    report = analyze(path, policy=policy, selection=selection, nsys=nsys, cache=cache)
+    return HtmlRenderer().render(report)
 
 
 def analyze_ranks(

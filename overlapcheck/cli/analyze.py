@@ -33,7 +33,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     from overlapcheck import pipeline
     from overlapcheck.capture.interruption import interruptible
     from overlapcheck.cli.output import deliver, draws_timeline
-    from overlapcheck.cli.progress import shown
+    from overlapcheck.cli.progress import shown, warn
     from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
 
@@ -52,5 +52,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             nsys=nsys,
             progress=progress,
             timeline=draws_timeline(judging),
+            cache=judging.cache,
+            warn=warn,
         )
     return deliver(result, judging)

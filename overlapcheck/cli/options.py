@@ -31,6 +31,8 @@ class Judging:
     tables: Path | None = None
     """Folder for the full tables."""
     tables_format: str = "parquet"
+    cache: bool = True
+    """Whether exports of reports are kept in the user's cache folder, and found there."""
 
 
 _PERCENT = click.FloatRange(0, 100)
@@ -140,6 +142,11 @@ _OPTIONS = (
         show_default=True,
         help="What --tables writes.",
     ),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        help="Neither keep the export of a report nor use one; see overlapcheck cache.",
+    ),
 )
 
 _NAMES = (
@@ -163,6 +170,7 @@ _NAMES = (
     "outputs",
     "tables",
     "tables_format",
+    "no_cache",
 )
 
 
@@ -197,6 +205,7 @@ def _judging(**o: Any) -> Judging:
         check_outputs(o["outputs"]),
         o["tables"],
         o["tables_format"],
+        not o["no_cache"],
     )
 
 

@@ -32,5 +32,10 @@ def shown() -> Iterator[Callable[[str], None]]:
             timer.cancel()
 
 
+def warn(text: str) -> None:
+    """A line on stderr, at once."""
+    click.echo(f"overlapcheck: {text}", err=True)
+
+
 def _say(what: str) -> None:
     click.echo(f"overlapcheck: {what} ...", file=sys.stderr)

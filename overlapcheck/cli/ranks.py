@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from overlapcheck import pipeline
 from overlapcheck.capture.interruption import interruptible
@@ -31,14 +32,18 @@ def analyze_ranks(
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     place = judging.outputs[0].parent if judging.outputs else Path()
     policy, selection = judging.policy, judging.selection
+    how: dict[str, Any] = {
+        "policy": policy,
+        "selection": selection,
+        "nsys": nsys,
+        "cache": judging.cache,
+    }
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
-            partial(
-                pipeline.analyze, policy=policy, selection=selection, nsys=nsys, timeline=False
-            ),
+            partial(pipeline.analyze, **how, timeline=False),
             engine,
             store=Store.beside(place, policy, selection) if fleet.resume else None,
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
@@ -52,6 +57,6 @@ def analyze_ranks(
         write(path, files[path].render(report))
     if pages:
         with interruptible("drawing timelines"):
-            draw = partial(pipeline.draw, policy=policy, selection=selection, nsys=nsys)
+            draw = partial(pipeline.draw, **how)
             write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
     return report.exit_code

@@ -31,16 +31,16 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
     from overlapcheck.capture.interruption import interruptible
     from overlapcheck.capture.profile import profile
     from overlapcheck.cli.output import deliver, draws_timeline
-    from overlapcheck.cli.progress import shown
+    from overlapcheck.cli.progress import shown, warn
 
     nsys = find_nsys(recording.nsys)
     with shown() as progress:
         place = (recording.keep_as, recording.keep_in)
-        captured = profile(recording.spec, command, nsys, *place, progress=progress, warn=_warn)
+        captured = profile(recording.spec, command, nsys, *place, progress=progress, warn=warn)
         for warning in (*captured.warnings, f"the report is {captured.report}"):
-            _warn(warning)
+            warn(warning)
         if captured.program_exit:
-            _warn(f"{command[0]} {captured.ending}")
+            warn(f"{command[0]} {captured.ending}")
         report = captured.report
         with interruptible(f"analysing {report}", f"overlapcheck analyze {report}"):
             result = pipeline.analyze(
@@ -50,10 +50,9 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
                 nsys=nsys.path,
                 progress=progress,
                 timeline=draws_timeline(judging),
+                cache=judging.cache,
+                keep_export=report.with_suffix(".sqlite") if recording.keep_in else None,
+                warn=warn,
             )
     outcome = deliver(result, judging)
     return ExitCode.PROGRAM_FAILED if captured.program_failed else outcome
-
-
-def _warn(text: str) -> None:
-    click.echo(f"overlapcheck: {text}", err=True)
