@@ -160,6 +160,7 @@ def analyze_ranks(
     jobs: int | None = None,
     rank_pattern: str | None = None,
     same_host: bool = False,
+    cache: bool = True,
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -168,13 +169,14 @@ def analyze_ranks(
 
     Args:
         reports: reports, folders, globs, or @FILE for a list.
-        policy: limits on every rank, and how many may fail; None takes the defaults.
+        policy: limits on every rank, how many there are and may fail; None takes the defaults.
         selection: what part of each to measure.
         nsys: the nsys to export with; None finds one.
         jobs: reports judged at once; None takes as many as there are cores.
         rank_pattern: the rank in a report's path, as a group named rank; None looks at the names
             and into the reports.
         same_host: whether all reports share one clock.
+        cache: see `read_trace`.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
@@ -185,14 +187,18 @@ def analyze_ranks(
     from overlapcheck.ranks.run import Engine, judge_fleet
     from overlapcheck.ranks.work import usable_cores
 
-    paths = expand([str(report) for report in reports], is_table_folder)
+    found = expand([str(report) for report in reports], is_table_folder)
+    paths = found.reports
     jobs = min(jobs or usable_cores(), len(paths))
     engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
     return judge_fleet(
         paths,
-        partial(analyze, policy=policy, selection=selection, nsys=nsys, timeline=False),
+        partial(
+            analyze, policy=policy, selection=selection, nsys=nsys, timeline=False, cache=cache
+        ),
         engine,
         pattern=compiled(rank_pattern) if rank_pattern else None,
         same_host=same_host,
         policy=policy,
+        unread=found.unread,
     )

@@ -71,6 +71,12 @@ _OPTIONS = (
         help="Several reports: largest share of the ranks that may fail.",
     ),
     click.option(
+        "--expect-ranks",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Several reports: how many ranks there must be; default: as many as reports say.",
+    ),
+    click.option(
         "--require-copies/--no-require-copies",
         default=None,
         help="Fail where there are no copies to judge.",
@@ -155,6 +161,7 @@ _NAMES = (
     "max_idle",
     "max_exposed_comm",
     "max_failing_ranks",
+    "expect_ranks",
     "ceiling",
     "require_copies",
     "fail_on",
@@ -220,6 +227,7 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "max-idle": o["max_idle"],
         "max-exposed-comm": o["max_exposed_comm"],
         "max-failing-ranks": o["max_failing_ranks"],
+        "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
         "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
         "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,

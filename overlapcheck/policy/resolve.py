@@ -29,6 +29,7 @@ _PLAIN = {
     "require-copies": "require_copies",
     "fail-on": "fail_on",
     "allow": "allowed",
+    "expect-ranks": "expect_ranks",
 }
 _SELECTION = {
     "steps": "steps",

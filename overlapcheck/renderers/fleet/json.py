@@ -31,6 +31,7 @@ def _document(report: FleetReport) -> str:
         "hosts": report.hosts,
         "settings": _plain(report.settings),
         "notes": list(report.notes),
+        "missing": _plain(report.missing),
     }
     lists: dict[str, Iterable[Any]] = {
         "checks": report.checks,
