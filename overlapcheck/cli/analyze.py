@@ -35,7 +35,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
 
     one, report = None, Path(reports[0])
     if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
-        from overlapcheck.cli.ranks import analyze_ranks, is_job, lacks_ranks
+        from overlapcheck.cli.ranks import analyze_ranks, is_job
 
         one = expand(reports, is_table_folder)
         if is_job(one, judging.policy):
@@ -52,6 +52,9 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             cache=judging.cache,
             warn=warn,
         )
-    if one is not None and lacks_ranks(report, result):
-        return analyze_ranks(one, judging, fleet, nsys)
+    if one is not None:
+        from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks
+
+        if lacks_ranks(report, result):
+            return analyze_ranks(one, judging, fleet, nsys)
     return deliver(result, judging)

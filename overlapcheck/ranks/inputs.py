@@ -91,10 +91,12 @@ class _Search:
 
     def _matching(self, pattern: Path, argument: str) -> list[Path]:
         known = len(self.unread)
-        for above in reversed(pattern.parents):
-            # Globbing passes over folders that it cannot look into.
-            for folder in glob.glob(str(above), recursive=True):  # noqa: PTH207
-                self._look_into(Path(folder))
+        for below in (pattern, *pattern.parents):
+            above = str(below.parent)
+            # Globbing passes over folders that it cannot look into; the others it need not.
+            if glob.has_magic(below.name) or glob.has_magic(above):
+                for place in glob.glob(above, recursive=True):  # noqa: PTH207
+                    self._look_into(Path(place))
         # Path.glob takes no absolute pattern.
         matches = [Path(m) for m in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207
         if not matches and len(self.unread) == known:

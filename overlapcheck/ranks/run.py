@@ -13,13 +13,7 @@ from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.store import Store
-from overlapcheck.ranks.work import (
-    Analyze,
-    Judged,
-    digest_report,
-    judge_content,
-    judge_report,
-)
+from overlapcheck.ranks.work import Analyze, digest_report, judge_content
 from overlapcheck.verdict import Policy
 
 Made = TypeVar("Made")
@@ -78,17 +72,13 @@ def judge_fleet(
                 results[task.number] = known
                 arrived(len(results), len(paths), task.path.name)
         tasks = [task for task in tasks if task.number not in results]
-    work: Callable[[Task], ReportResult | Judged | LostReport]
-    work = partial(judge_content if store else judge_report, analyze)
-    for task, done in engine.run(work, tasks):
+    for task, done in engine.run(partial(judge_content, analyze, store is not None), tasks):
         if isinstance(done, LostReport):
             lost[task.number] = done
-        elif isinstance(done, Judged):
+        else:
             results[task.number] = done.result
             if store and done.digest:
                 store.keep(task.path, done.digest, done.result)
-        else:
-            results[task.number] = done
         arrived(len(results) + len(lost), len(paths), task.path.name)
     lost |= {len(paths) + number: one for number, one in enumerate(unread)}
     if not results:

@@ -38,13 +38,21 @@ class Judged:
 
     result: ReportResult
     digest: str
-    """Of the report's content; "" where that changed while it was read."""
+    """Of the report's content; "" where nobody asked, or that changed while it was read."""
 
 
-def judge_content(analyze: Analyze, task: Task) -> Judged | LostReport:
-    """The result of one report with the digest of what it is of; arguments as of `judge_report`."""
+def judge_content(analyze: Analyze, kept: bool, task: Task) -> Judged | LostReport:
+    """The result of one report and, where it is to be kept, the digest of what it is of.
+
+    Args:
+        analyze: how to judge it.
+        kept: whether the digest is asked for.
+        task: which report.
+    """
 
     def judged(path: Path) -> Judged:
+        if not kept:
+            return Judged(summarize(analyze(path)), "")
         before = _states(path)
         digest = content_digest(path)
         result = summarize(analyze(path))

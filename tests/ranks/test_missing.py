@@ -283,6 +283,14 @@ def test_a_folder_that_cannot_be_entered_may_hold_a_rank(
     assert "cannot be entered: Permission denied" in found.unread[0].why
 
 
+def test_a_folder_that_a_pattern_only_passes_through_need_not_be_readable(
+    job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _close(job.parent, monkeypatch)
+
+    assert unread(expand([str(job / "*.sqlite")])) == []
+
+
 def test_a_closed_folder_alone_is_no_empty_one(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _close(job, monkeypatch)
 
