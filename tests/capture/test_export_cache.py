@@ -289,7 +289,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(how: str, export: Export)
     done = export()
 
     assert done.temporary
-    assert f"{folder}: not used as cache" in done.said[0]
+    assert f"{folder}: not used" in done.said[0]
     assert "XDG_CACHE_HOME" in done.said[0]
 
 
@@ -310,5 +310,5 @@ def test_a_relative_cache_folder_is_none(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_place_that_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
 
-    with pytest.raises(OutputUnwritable, match="not used as cache"):
+    with pytest.raises(OutputUnwritable, match="not used"):
         cache_folder()
