@@ -144,6 +144,8 @@ class ReportResult:
     """Of each row, one per communicator or communication stream."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Rank of the launched program by environment variable, the most telling first."""
+    world_sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many ranks the job has, by the variable of its rank."""
     said_ranks: tuple[str, ...] = ()
     """Of each row, the rank that its process told NVTX; "" for none."""
 
@@ -156,6 +158,18 @@ class LostReport:
     why: str
     hint: str
     exit_code: int = int(ExitCode.COULD_NOT_RUN)
+
+
+@dataclass(frozen=True)
+class MissingRanks:
+    """Ranks of the job that no report is of."""
+
+    count: int
+    labels: tuple[str, ...]
+    """Which, where that is known; bounded."""
+    why: str
+    """How it is known."""
+    hint: str
 
 
 @dataclass(frozen=True)
@@ -308,6 +322,8 @@ class FleetReport:
     meetings: tuple[MeetingSummary, ...]
     meetings_total: int
     hosts: int = 1
+    missing: MissingRanks | None = None
+    """Each is a rank that cannot be judged."""
     pages: tuple[RankPage, ...] = ()
     """Timelines that were drawn beside this report, most telling first."""
 

@@ -46,15 +46,21 @@ def read_trace(
     nsys: Path | None = None,
     progress: Progress = silent,
     window_ns: tuple[int, int] | None = None,
+    cache: bool = True,
+    keep_export: Path | None = None,
+    warn: Progress = silent,
 ) -> Trace:
     """Read an Nsight Systems report or its export.
 
     Args:
         path: .nsys-rep, .qdrep, .sqlite, or a parquetdir or arrowdir folder, told apart by content.
-            A report is exported with the real nsys and the export cached beside it.
+            A report is exported with the real nsys.
         nsys: the nsys to export with; None finds one.
         progress: told what begins.
         window_ns: read only the rows that this part of the trace, [start, end), is judged by.
+        cache: whether exports are kept in the user's cache folder, and found there.
+        keep_export: leave the export there instead.
+        warn: told what is kept, and which kept export is not believed.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -64,7 +70,9 @@ def read_trace(
         progress(f"reading {source.absolute().name}")  # "." has no name
         return ingest.read_trace(source, window_ns)
     progress(f"exporting {source.name}")
-    with export_sqlite(source, nsys=nsys, progress=progress) as exported:
+    with export_sqlite(
+        source, nsys=nsys, keep_as=keep_export, cache=cache, progress=progress, warn=warn
+    ) as exported:
         progress(f"reading {source.name}")
         return ingest.read_trace(exported.path, window_ns)
 
@@ -87,6 +95,9 @@ def analyze(
     progress: Progress = silent,
     timeline: bool = True,
     source_root: Path | None = None,
+    cache: bool = True,
+    keep_export: Path | None = None,
+    warn: Progress = silent,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -99,6 +110,9 @@ def analyze(
         timeline: whether to draw the timeline, which HTML and Perfetto show; False saves its time.
         source_root: folder of the program's source, whose lines may be shown beside those of the
             current directory's.
+        cache: see `read_trace`.
+        keep_export: see `read_trace`.
+        warn: see `read_trace`.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -106,7 +120,15 @@ def analyze(
     policy, selection = policy or Policy(), selection or Selection()
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
-    trace = read_trace(path, nsys=nsys, progress=progress, window_ns=selection.window_ns)
+    trace = read_trace(
+        path,
+        nsys=nsys,
+        progress=progress,
+        window_ns=selection.window_ns,
+        cache=cache,
+        keep_export=keep_export,
+        warn=warn,
+    )
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
@@ -125,11 +147,19 @@ def draw(
     selection: Selection | None = None,
     nsys: Path | None = None,
     source_root: Path | None = None,
+    cache: bool = True,
 ) -> str:
     """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    report = analyze(path, policy=policy, selection=selection, nsys=nsys, source_root=source_root)
+    report = analyze(
+        path,
+        policy=policy,
+        selection=selection,
+        nsys=nsys,
+        source_root=source_root,
+        cache=cache,
+    )
     return HtmlRenderer().render(report)
 
 
@@ -143,6 +173,7 @@ def analyze_ranks(
     rank_pattern: str | None = None,
     same_host: bool = False,
     source_root: Path | None = None,
+    cache: bool = True,
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -151,7 +182,7 @@ def analyze_ranks(
 
     Args:
         reports: reports, folders, globs, or @FILE for a list.
-        policy: limits on every rank, and how many may fail; None takes the defaults.
+        policy: limits on every rank, how many there are and may fail; None takes the defaults.
         selection: what part of each to measure.
         nsys: the nsys to export with; None finds one.
         jobs: reports judged at once; None takes as many as there are cores.
@@ -159,6 +190,7 @@ def analyze_ranks(
             and into the reports.
         same_host: whether all reports share one clock.
         source_root: folder of the program's source.
+        cache: see `read_trace`.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
@@ -169,7 +201,8 @@ def analyze_ranks(
     from overlapcheck.ranks.run import Engine, judge_fleet
     from overlapcheck.ranks.work import usable_cores
 
-    paths = expand([str(report) for report in reports], is_table_folder)
+    found = expand([str(report) for report in reports], is_table_folder)
+    paths = found.reports
     jobs = min(jobs or usable_cores(), len(paths))
     engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
     return judge_fleet(
@@ -181,9 +214,11 @@ def analyze_ranks(
             nsys=nsys,
             timeline=False,
             source_root=source_root,
+            cache=cache,
         ),
         engine,
         pattern=compiled(rank_pattern) if rank_pattern else None,
         same_host=same_host,
         policy=policy,
+        unread=found.unread,
     )

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from overlapcheck.finding import SourceLine
 
+LOG_SUFFIX = ".sync.jsonl"
+"""Of the log beside a report: `train.nsys-rep.sync.jsonl`."""
+
 
 @dataclass(frozen=True)
 class SyncWarning:

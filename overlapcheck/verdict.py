@@ -96,6 +96,8 @@ class Policy(Limits):
     """Causes that fail the run when material."""
     max_failing_ranks: float = 0.0
     """Largest share of the ranks of a job that may fail while the job passes."""
+    expect_ranks: int | None = None
+    """How many ranks are to be judged; None takes what names, numbers and environment say."""
     allowed: tuple[AllowedCall, ...] = ()
     """Calls whose idle time does not count for `fail_on`; no number changes."""
     ranges: Mapping[str, Limits] = field(default_factory=dict)

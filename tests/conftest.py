@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import sys
+import uuid
 from collections.abc import Generator
 from pathlib import Path
 
@@ -34,6 +35,12 @@ settings.load_profile("overlapcheck")
 @pytest.fixture(autouse=True)
 def _forget_pictures() -> None:
     pictures.drawn.clear()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds what another has kept, nor anything of the user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / uuid.uuid4().hex))
 
 
 @pytest.hookimpl(wrapper=True)

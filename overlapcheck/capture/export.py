@@ -14,13 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from overlapcheck.capture.discovery import Nsys, find_nsys, flags_of
-from overlapcheck.capture.export_cache import (
-    cached_path,
-    digest,
-    drop_stale,
-    find_cached,
-    is_whole_sqlite,
-)
+from overlapcheck.capture.export_cache import EXPORT_NAME, ExportCache, digest, is_whole_sqlite
 from overlapcheck.capture.export_failures import Remedy, explain, not_whole
 from overlapcheck.capture.importer import import_stream, importer_for, is_stream
 from overlapcheck.capture.interruption import interruptible
@@ -31,10 +25,12 @@ from overlapcheck.errors import (
     ExportFailed,
     InputUnreadable,
     NsysNotFound,
+    OutputUnwritable,
     OverlapcheckError,
 )
 
 WORK_PREFIX = ".overlapcheck-"
+IMPORTED_NAME = "imported.nsys-rep"
 # Python backtraces of CUDA calls; payloads of NVTX ranges, in which NCCL says sizes. From 2024 on.
 _CONTENT = ("--include-json", "--include-blobs")
 
@@ -48,6 +44,8 @@ class ExportedReport:
     """It was there before: nsys did not run."""
     temporary: bool
     """It lies in a temporary directory, which goes with the block or with the process."""
+    lock: int = -1
+    """Descriptor that holds it in the cache until the block ends; -1 for none."""
 
     def __enter__(self) -> Self:
         return self
@@ -60,6 +58,8 @@ class ExportedReport:
     ) -> None:
         if self.temporary:
             shutil.rmtree(self.path.parent, ignore_errors=True)
+        if self.lock >= 0:
+            os.close(self.lock)
 
 
 class _UnsuitablePlace(Exception):
@@ -74,67 +74,124 @@ def export_sqlite(
     report: Path,
     *,
     nsys: Nsys | Path | None = None,
+    keep_as: Path | None = None,
+    cache: bool = True,
     progress: Callable[[str], None] = lambda _: None,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> ExportedReport:
     """Export a report, or find the export made before.
 
-    The result is kept beside the report where that is possible, under a name of ours, otherwise
-    in a temporary directory. Nothing of the user's is overwritten, and nothing partial stays
-    behind, whatever happens.
+    The result is kept in the user's cache folder, or where the caller says, otherwise in a
+    temporary directory. Nothing of the user's is overwritten, and nothing partial stays behind,
+    whatever happens. Only the user can read it: it holds the whole environment of the program.
 
     Args:
         report: a .nsys-rep or .qdrep file, or a .qdstrm, which is imported first.
         nsys: the one to export with, or its path; None finds one when it is needed.
+        keep_as: leave the export there, where nothing is yet, and not in the cache.
+        cache: whether to look into the cache and to leave the export there.
         progress: told what begins.
+        warn: told what is kept, and which kept export is not believed.
 
     Raises:
         NsysNotFound: nothing to export with, and no export from before.
         ExportFailed, ReportDamaged, Interrupted: nothing was left behind.
         InputUnreadable: the report cannot be read.
     """
+    kept = _cache(warn) if cache and keep_as is None else None
     try:
-        content = digest(report)
+        before = _state(report)
+        content = digest(report) if kept else ""
     except OSError as error:
         raise InputUnreadable(f"{report}: cannot be read: {error.strerror}") from error
-    cached = find_cached(report, content)
     try:
         chosen = nsys if isinstance(nsys, Nsys) else find_nsys(nsys)
     except NsysNotFound:
-        if not cached or nsys is not None:
+        found = kept.find(content, None, warn) if kept and nsys is None else None
+        if found is None:
             raise
-        return ExportedReport(cached[0], cached=True, temporary=False)
-    kept = cached_path(report, content, chosen.release)
-    if kept in cached:
-        return ExportedReport(kept, cached=True, temporary=False)
+        return ExportedReport(found.path, cached=True, temporary=False, lock=found.lock)
+    if kept and (found := kept.find(content, chosen.release, warn)):
+        return ExportedReport(found.path, cached=True, temporary=False, lock=found.lock)
     progress(
         f"exporting {report.name} ({report.stat().st_size >> 20} MB) with nsys {chosen.release}"
     )
     with interruptible(f"exporting {report}", "run the same command again"):
         try:
-            exported = _export_beside(report, chosen, kept)
+            if keep_as is not None:
+                return _export_beside(report, chosen, keep_as)
+            if kept is not None:
+                return _export_to_cache(kept, report, chosen, content, before, warn)
         except _UnsuitablePlace:
-            return _export_temporarily(report, chosen)
-    drop_stale(report, content)
-    return exported
+            pass
+        return _export_temporarily(report, chosen)
 
 
-def _export_beside(report: Path, nsys: Nsys, kept: Path) -> ExportedReport:
+def _cache(warn: Callable[[str], None]) -> ExportCache | None:
+    try:
+        return ExportCache()
+    except OutputUnwritable as error:
+        warn(f"{error}; the export is not kept")
+    except OSError as error:
+        warn(f"the export is not kept: {error.filename}: {error.strerror}")
+    return None
+
+
+def _state(report: Path) -> tuple[int, ...]:
+    """Changes with every write to the report, and when it is replaced."""
+    found = report.stat()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _export_to_cache(
+    cache: ExportCache,
+    report: Path,
+    nsys: Nsys,
+    content: str,
+    before: tuple[int, ...],
+    warn: Callable[[str], None],
+) -> ExportedReport:
+    try:
+        work = cache.work_folder()
+    except OSError as error:
+        raise _UnsuitablePlace(InputUnreadable(f"{cache.folder}: {error.strerror}")) from error
+    try:
+        whole = _export_into(work, report, nsys)
+        # What was replaced meanwhile has another digest.
+        kept = cache.keep(whole, content, nsys.release) if _state(report) == before else None
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+    if kept is None:
+        atexit.register(shutil.rmtree, work, ignore_errors=True)
+        return ExportedReport(whole, cached=False, temporary=True)
+    warn(
+        f"the export of {report.name} ({kept.path.stat().st_size >> 20} MB) is kept in "
+        f"{cache.folder} for the next time; --no-cache keeps none, overlapcheck cache --clear "
+        "removes them"
+    )
+    return ExportedReport(kept.path, cached=False, temporary=False, lock=kept.lock)
+
+
+def _export_beside(report: Path, nsys: Nsys, keep_as: Path) -> ExportedReport:
     try:
         # Root may write anywhere; a directory closed to its owner is still meant to stay as it is.
-        if not report.parent.stat().st_mode & 0o222:
+        if not keep_as.parent.stat().st_mode & 0o222:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        work = Path(tempfile.mkdtemp(prefix=WORK_PREFIX, dir=report.parent))
+        work = Path(tempfile.mkdtemp(prefix=WORK_PREFIX, dir=keep_as.parent))
     except OSError as error:
-        raise _UnsuitablePlace(InputUnreadable(f"{report.parent}: {error.strerror}")) from error
+        raise _UnsuitablePlace(InputUnreadable(f"{keep_as.parent}: {error.strerror}")) from error
     try:
         # Renamed only when whole, so that another process never finds half of it.
         whole = _export_into(work, report, nsys)
-        # It holds what the report holds, the whole environment of the program too.
-        whole.chmod(whole.stat().st_mode & report.stat().st_mode & 0o666)
-        whole.replace(kept)
+        whole.chmod(0o600)
+        os.close(os.open(keep_as, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        whole.replace(keep_as)
+    except FileExistsError as error:
+        raise _UnsuitablePlace(InputUnreadable(f"{keep_as}: exists already")) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return ExportedReport(kept, cached=False, temporary=False)
+    return ExportedReport(keep_as, cached=False, temporary=False)
 
 
 def _export_temporarily(report: Path, nsys: Nsys) -> ExportedReport:
@@ -157,13 +214,14 @@ def _export_temporarily(report: Path, nsys: Nsys) -> ExportedReport:
 
 
 def _export_into(work: Path, report: Path, nsys: Nsys) -> Path:
-    target = work / "export.sqlite"
+    target = work / EXPORT_NAME
     argv = [str(nsys.path), "export", "--type=sqlite", "--force-overwrite=true"]
     known = flags_of(nsys, "export")
     argv += [f"{option}=true" for option in _CONTENT if option in known]
     source = _imported(work, report, nsys) if is_stream(report) else report.absolute()
     done = run_tool([*argv, f"--output={target}", str(source)])
     if done.exit_code == 0 and is_whole_sqlite(target):
+        (work / IMPORTED_NAME).unlink(missing_ok=True)
         return target
     said = "\n".join(done.said)
     reason, remedy = explain(said, report, nsys, work.parent)
@@ -179,6 +237,6 @@ def _imported(work: Path, stream: Path, nsys: Nsys) -> Path:
         importer = importer_for(stream, nsys)
     except CaptureFailed as error:
         raise ExportFailed(f"{stream}: {error.message}", error.hint) from error
-    target = work / "imported.nsys-rep"
+    target = work / IMPORTED_NAME
     import_stream(stream, target, importer)
     return target

@@ -13,6 +13,7 @@ import click
 from overlapcheck._version import __version__
 from overlapcheck.cli.analyze import analyze
 from overlapcheck.cli.baseline import baseline
+from overlapcheck.cli.cache import cache
 from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
 from overlapcheck.cli.explain import explain
@@ -48,7 +49,7 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, compare, baseline, render, init, explain, doctor):
+for command in (run, analyze, compare, baseline, render, init, explain, doctor, cache):
     cli.add_command(command)
 
 

@@ -14,12 +14,8 @@ from overlapcheck.cli.rank_options import Fleet, fleet_options
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
 @judging_options
 @fleet_options
-@click.option(
-    "--nsys",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="The nsys to export with; default: the newest one found.",
-)
+@click.option("--nsys", type=click.Path(path_type=Path), metavar="PATH",
+              help="The nsys to export with; default: the newest one found.")  # fmt: skip
 def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path | None) -> int:
     """Judge REPORT: a .nsys-rep or .qdrep report, or its export: SQLite, parquetdir or arrowdir.
 
@@ -33,20 +29,23 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     from overlapcheck import pipeline
     from overlapcheck.capture.interruption import interruptible
     from overlapcheck.cli.files import spare_inputs
+    from overlapcheck.cli.messages import say
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
     from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
 
-    several = is_several(reports, is_table_folder)
-    paths = expand(reports, is_table_folder) if several else (Path(reports[0]),)
+    one, report = None, Path(reports[0])
+    if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
+        one = expand(reports, is_table_folder)
     lists = (Path(name[1:]) for name in reports if name.startswith("@"))
-    spare_inputs(judging.outputs, [*paths, *lists])
-    if len(paths) > 1:
-        from overlapcheck.cli.ranks import analyze_ranks
+    spare_inputs(judging.outputs, [*(one.reports if one else (report,)), *lists])
+    if one is not None:
+        from overlapcheck.cli.ranks import analyze_ranks, is_job
 
-        return analyze_ranks(paths, judging, fleet, nsys)
-    report = paths[0]
+        if is_job(one, judging.policy):
+            return analyze_ranks(one, judging, fleet, nsys)
+        report = one.reports[0]
     with interruptible(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
             report,
@@ -56,5 +55,12 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             progress=progress,
             timeline=draws_timeline(judging),
             source_root=judging.source_root,
+            cache=judging.cache,
+            warn=say,
         )
+    if one is not None:
+        from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks
+
+        if lacks_ranks(report, result):
+            return analyze_ranks(one, judging, fleet, nsys)
     return deliver(result, judging)

@@ -20,6 +20,7 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     """
     from overlapcheck import pipeline
     from overlapcheck.causes import causes
+    from overlapcheck.cli.messages import say
     from overlapcheck.policy.resolve import Source, resolve, settings_of
     from overlapcheck.reporting.restore import read_result
 
@@ -27,7 +28,7 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
     return pipeline.analyze(
-        path, policy=policy, selection=selection, progress=progress, timeline=False
+        path, policy=policy, selection=selection, progress=progress, timeline=False, warn=say
     )
 
 

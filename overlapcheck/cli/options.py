@@ -33,6 +33,8 @@ class Judging:
     tables_format: str = "parquet"
     source_root: Path | None = None
     """Folder of the program's source, beside the current directory."""
+    cache: bool = True
+    """Whether exports of reports are kept in the user's cache folder, and found there."""
 
 
 _PERCENT = click.FloatRange(0, 100)
@@ -71,6 +73,12 @@ _OPTIONS = (
         help="Several reports: largest share of the ranks that may fail.",
     ),
     click.option(
+        "--expect-ranks",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Several reports: how many ranks there must be; default: as many as reports say.",
+    ),
+    click.option(
         "--require-copies/--no-require-copies",
         default=None,
         help="Fail where there are no copies to judge.",
@@ -105,7 +113,8 @@ _OPTIONS = (
         "--config",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward.",
+        help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward,"
+        " in the repository.",
     ),
     click.option("--no-config", is_flag=True, help="Use no policy file."),
     click.option("--profile", metavar="NAME", help="Use this profile of the policy file."),
@@ -147,6 +156,11 @@ _OPTIONS = (
         show_default=True,
         help="What --tables writes.",
     ),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        help="Neither keep the export of a report nor use one; see overlapcheck cache.",
+    ),
 )
 
 _NAMES = (
@@ -155,6 +169,7 @@ _NAMES = (
     "max_idle",
     "max_exposed_comm",
     "max_failing_ranks",
+    "expect_ranks",
     "ceiling",
     "require_copies",
     "fail_on",
@@ -171,6 +186,7 @@ _NAMES = (
     "tables",
     "tables_format",
     "source_root",
+    "no_cache",
 )
 
 
@@ -206,6 +222,7 @@ def _judging(**o: Any) -> Judging:
         o["tables"],
         o["tables_format"],
         o["source_root"] and o["source_root"].absolute(),
+        not o["no_cache"],
     )
 
 
@@ -220,6 +237,7 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "max-idle": o["max_idle"],
         "max-exposed-comm": o["max_exposed_comm"],
         "max-failing-ranks": o["max_failing_ranks"],
+        "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
         "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
         "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,

@@ -1,11 +1,16 @@
-"""Where several reports are read: this machine's processes, or a Dask cluster."""
+"""Where several reports are read, this machine's processes or a Dask cluster, and results kept."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from overlapcheck.capture.cache_folder import user_key
+from overlapcheck.cli.options import Judging
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.ranks.dask_cluster import DaskCluster
 from overlapcheck.ranks.pool import LocalPool
 from overlapcheck.ranks.run import Engine
+from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import usable_cores
 
 
@@ -14,3 +19,13 @@ def engine_of(fleet: Fleet, reports: int) -> Engine:
     if fleet.dask or fleet.dask_local:
         return DaskCluster(fleet.dask or "", fleet.dask_local or 0)
     return LocalPool(min(fleet.jobs or usable_cores(), reports))
+
+
+def store_of(judging: Judging) -> Store:
+    """Where results of earlier runs are: beside the first output.
+
+    Raises:
+        OutputUnwritable: they cannot be kept so that nobody else can have made them.
+    """
+    place = judging.outputs[0].parent if judging.outputs else Path()
+    return Store.beside(place, judging.policy, judging.selection, user_key())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,29 +11,30 @@ from overlapcheck.capture.interruption import interruptible
 from overlapcheck.cli.files import write
 from overlapcheck.cli.options import Judging
 from overlapcheck.cli.output import print_text, suited
-from overlapcheck.cli.rank_engine import engine_of
+from overlapcheck.cli.rank_engine import engine_of, store_of
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.cli.rank_progress import counted
 from overlapcheck.errors import ExitCode, PolicyInvalid
+from overlapcheck.ranks.inputs import Inputs
+from overlapcheck.ranks.merge import lacks_ranks
+from overlapcheck.ranks.missing import is_job
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.run import judge_fleet
-from overlapcheck.ranks.store import Store
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
 
+__all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
 
-def analyze_ranks(
-    paths: Sequence[Path], judging: Judging, fleet: Fleet, nsys: Path | None
-) -> ExitCode:
+
+def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
     """Judge several reports, print and write the answer."""
     chosen = suited(fleet_renderer(judging.format), to_terminal=True)
     files = {path: fleet_renderer_for_file(path.name) for path in judging.outputs}
     if judging.tables is not None:
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
-    place = judging.outputs[0].parent if judging.outputs else Path()
-    policy, selection = judging.policy, judging.selection
-    how: dict[str, Any] = {"policy": policy, "selection": selection, "nsys": nsys}
-    how["source_root"] = judging.source_root
+    paths, policy = found.reports, judging.policy
+    how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "nsys": nsys}
+    how |= {"cache": judging.cache, "source_root": judging.source_root}
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
@@ -42,10 +42,11 @@ def analyze_ranks(
             paths,
             partial(pipeline.analyze, timeline=False, **how),
             engine,
-            store=Store.beside(place, policy, selection) if fleet.resume else None,
+            store=store_of(judging) if fleet.resume else None,
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
             same_host=fleet.same_host,
             policy=policy,
+            unread=found.unread,
             arrived=arrived,
         )
     print_text(chosen.render(report))

@@ -38,7 +38,11 @@ _OPTIONS = (
         help="The nsys to record with; default: the one on PATH, else the newest installed.",
     ),
     click.option(
-        "--keep", "keep_in", type=_DIRECTORY, metavar="DIR", help="Leave the report in DIR."
+        "--keep",
+        "keep_in",
+        type=_DIRECTORY,
+        metavar="DIR",
+        help="Leave the report in DIR, and its SQLite export beside it.",
     ),
     click.option(
         "--delay", type=_SECONDS, default=0, metavar="S", help="Begin to record after S seconds."

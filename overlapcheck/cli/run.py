@@ -52,6 +52,9 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
                 progress=progress,
                 timeline=draws_timeline(judging),
                 source_root=judging.source_root,
+                cache=judging.cache,
+                keep_export=report.with_suffix(".sqlite") if recording.keep_in else None,
+                warn=say,
             )
     outcome = deliver(result, judging)
     return ExitCode.PROGRAM_FAILED if captured.program_failed else outcome

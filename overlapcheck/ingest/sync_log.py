@@ -6,15 +6,13 @@ import json
 from pathlib import Path
 
 from overlapcheck.finding import SourceLine
-from overlapcheck.sync_warnings import SyncWarning
-
-SUFFIX = ".sync.jsonl"
+from overlapcheck.sync_warnings import LOG_SUFFIX, SyncWarning
 
 
 def read_sync_log(report: Path) -> tuple[SyncWarning, ...]:
     """Warnings in order of time; none where there is no log or a line of it is not whole."""
     report = report.absolute()  # "." has no name
-    log = report.with_name(report.name + SUFFIX)
+    log = report.with_name(report.name + LOG_SUFFIX)
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,8 +1,13 @@
-"""Which policy file holds: the nearest one, from the working directory upward."""
+"""Which policy file holds: the nearest one, from the working directory up to the repository's root.
+
+What lies above the repository, above the home folder or on another file system belongs to somebody
+else, and so may a file further down: one of another owner is used only where it is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +18,8 @@ from overlapcheck.policy.document import read_document, shown
 OWN_FILE = "overlapcheck.toml"
 PROJECT_FILE = "pyproject.toml"
 TABLE = "tool.overlapcheck"
+_ROOT_MARK = ".git"
+_ADMINISTRATOR = 0
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,15 @@ def find_policy_file(start: Path) -> PolicyFile | None:
     """The nearest file upward that has settings; overlapcheck.toml before pyproject.toml.
 
     Raises:
-        PolicyInvalid: a file that is or may be the policy cannot be read.
+        PolicyInvalid: a file that is or may be the policy cannot be read, or is somebody else's.
     """
-    for folder in (start, *start.parents):
+    for folder in _upward(start):
         own, project = folder / OWN_FILE, folder / PROJECT_FILE
         if own.exists():
+            _require_own(own)
             return _own(own)
         if project.is_file() and (found := _in_project(project)) is not None:
+            _require_own(project)
             return PolicyFile(project, TABLE, found)
     return None
 
@@ -52,6 +61,40 @@ def open_policy_file(path: Path) -> PolicyFile:
     if found is None:
         raise PolicyInvalid(f"{shown(path)}: has no [{TABLE}]", f"add the table, or use {OWN_FILE}")
     return PolicyFile(path, TABLE, found)
+
+
+def _upward(start: Path) -> Iterator[Path]:
+    """Folders up to the root of a repository, the home folder or the end of the file system."""
+    home = os.path.expanduser("~")  # noqa: PTH111  # Path.home() raises where there is none
+    device = None
+    for folder in (start, *start.parents):
+        try:
+            here = folder.stat().st_dev
+        except OSError:
+            return
+        if device not in (None, here):
+            return
+        device = here
+        yield folder
+        if str(folder) == home or os.path.lexists(folder / _ROOT_MARK):
+            return
+
+
+def _require_own(path: Path) -> None:
+    """Refuse a file that another user has put there, or a link of theirs.
+
+    Raises:
+        PolicyInvalid: naming the file, and how to use it all the same.
+    """
+    try:
+        owners = {path.lstat().st_uid, path.stat().st_uid}
+    except OSError:
+        return  # Reading it says why.
+    for owner in owners - {os.geteuid(), _ADMINISTRATOR}:
+        raise PolicyInvalid(
+            f"{shown(path)}: the policy belongs to another user (uid {owner})",
+            f"use it by name: --config {shown(path)}, or judge without it: --no-config",
+        )
 
 
 def _own(path: Path) -> PolicyFile:

@@ -29,6 +29,7 @@ _PLAIN = {
     "require-copies": "require_copies",
     "fail-on": "fail_on",
     "allow": "allowed",
+    "expect-ranks": "expect_ranks",
 }
 _SELECTION = {
     "steps": "steps",
@@ -45,7 +46,7 @@ class Source:
     """Which policy file to use."""
 
     config: Path | None = None
-    """None takes the nearest from `start` upward."""
+    """None takes the nearest from `start` up to the repository's root."""
     no_config: bool = False
     profile: str | None = None
     start: Path | None = None

@@ -34,6 +34,7 @@ _READERS: Mapping[str, Reader] = {
     "max-idle": values.percentage,
     "max-exposed-comm": values.percentage,
     "max-failing-ranks": values.percentage,
+    "expect-ranks": values.count,
     "require-copies": values.switch,
     "steps": values.pattern,
     "skip": values.count,

@@ -42,6 +42,10 @@ max-recoverable = 10
 # as one that may fail.
 # max-failing-ranks = 0
 
+# How many ranks a job has: with fewer it is INCONCLUSIVE. Without it, what the names of the reports
+# ("3-of-8"), gaps in the numbers of ranks, and WORLD_SIZE and its like say.
+# expect-ranks = 8
+
 # Limits of single directions, instead of min-overlap.
 # [overlap]
 # h2d = 90

@@ -88,7 +88,7 @@ def count(value: Any, place: Place) -> int:
     """A whole number, not negative."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise place.wrong(
-            f"= {_toml(value)} is not a count of steps", f"write a whole number: {place.key} = 2"
+            f"= {_toml(value)} is not a count", f"write a whole number: {place.key} = 2"
         )
     return value
 

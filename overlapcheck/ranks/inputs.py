@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.errors import InputUnreadable
+from overlapcheck.fleet import LostReport
 
-SUFFIXES = (".nsys-rep", ".qdrep", ".sqlite")
-_OWN_EXPORT = ".overlapcheck.sqlite"
+_EXPORT, _STREAM = ".sqlite", ".qdstrm"
+SUFFIXES = (".nsys-rep", ".qdrep", _EXPORT, _STREAM)
 IsExport = Callable[[Path], bool]
 """Whether a folder holds the tables of one report."""
 _TABLE_FOLDER = re.compile(r"[._](pqtdir|arwdir|parquetdir|arrowdir)$")
 _HINT = "name reports, a folder of them, a quoted glob, or @FILE with one a line"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the arguments name."""
+
+    reports: tuple[Path, ...]
+    """Each once, in order of the numbers in their names; some may turn out to be none."""
+    unread: tuple[LostReport, ...] = ()
+    """Folders that cannot be entered and links that lead nowhere: there may be more reports."""
 
 
 def _never(_: Path) -> bool:
@@ -33,8 +46,8 @@ def is_several(arguments: Sequence[str], is_export: IsExport = _never) -> bool:
     )
 
 
-def expand(arguments: Sequence[str], is_export: IsExport = _never) -> tuple[Path, ...]:
-    """All reports that the arguments name, each once, in order of the numbers in their names.
+def expand(arguments: Sequence[str], is_export: IsExport = _never) -> Inputs:
+    """All reports that the arguments name, and what could hold more of them.
 
     Args:
         arguments: as the user gave them.
@@ -43,49 +56,130 @@ def expand(arguments: Sequence[str], is_export: IsExport = _never) -> tuple[Path
     Raises:
         InputUnreadable: an argument names nothing.
     """
-    found = [path for argument in arguments for path in _expanded(argument, Path(), is_export)]
+    unread: dict[Path, LostReport] = {}
+    search = _Search(is_export, unread)
+    found = [path for argument in arguments for path in search.expanded(argument, Path())]
     distinct = {path.absolute(): path for path in reversed(found)}
-    return tuple(sorted(distinct.values(), key=lambda path: natural(str(path.absolute()))))
+    reports = sorted(distinct.values(), key=lambda path: natural(str(path.absolute())))
+    return Inputs(tuple(reports), tuple(unread[path] for path in sorted(unread)))
 
 
-def _expanded(argument: str, base: Path, is_export: IsExport) -> list[Path]:
-    if argument.startswith("@"):
-        return list(_listed(base / argument[1:], is_export))
-    path = base / argument
-    if _is_folder(path, is_export):
-        inside = [
-            inner
-            for inner in sorted(path.rglob("*"))
-            if not _hidden(inner, path)
-            and (is_export(inner) or (inner.name.endswith(SUFFIXES) and inner.is_file()))
-        ]
-        inside = _one_of_each(inside, is_export)
-        if not inside:
-            raise InputUnreadable(f"{path}: a folder with no report in it", _HINT)
-        return inside
-    if _is_glob(argument) and not path.exists():
+@dataclass(frozen=True)
+class _Search:
+    is_export: IsExport
+    unread: dict[Path, LostReport]
+    """By where it is; filled."""
+
+    def expanded(self, argument: str, base: Path) -> list[Path]:
+        """The reports of one argument.
+
+        Raises:
+            InputUnreadable: it names nothing.
+        """
+        if argument.startswith("@"):
+            return list(self._listed(base / argument[1:]))
+        path = base / argument
+        if self._is_folder(path):
+            known = len(self.unread)
+            inside = _one_of_each(list(self._inside(path, {_place(path)})), self.is_export)
+            if not inside and len(self.unread) == known:
+                raise InputUnreadable(f"{path}: a folder with no report in it", _HINT)
+            return inside
+        if _is_glob(argument) and not path.exists():
+            return self._matching(path, argument)
+        return [path]
+
+    def _matching(self, pattern: Path, argument: str) -> list[Path]:
+        known = len(self.unread)
+        for below in (pattern, *pattern.parents):
+            above = str(below.parent)
+            # Globbing passes over folders that it cannot look into; the others it need not.
+            if glob.has_magic(below.name) or glob.has_magic(above):
+                for place in glob.glob(above, recursive=True):  # noqa: PTH207
+                    self._look_into(Path(place))
         # Path.glob takes no absolute pattern.
-        matches = [Path(m) for m in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
-        if not matches:
+        matches = [Path(m) for m in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207
+        if not matches and len(self.unread) == known:
             raise InputUnreadable(f"{argument}: no file matches", _HINT)
-        found = [m for m in matches if not _is_folder(m, is_export)]
-        for folder in (m for m in matches if _is_folder(m, is_export)):
-            found += _expanded(str(folder), Path(), is_export)
-        return _one_of_each(found, is_export)
-    return [path]
+        found = [m for m in matches if not self._is_folder(m)]
+        for folder in (m for m in matches if self._is_folder(m)):
+            found += self.expanded(str(folder), Path())
+        return _one_of_each(found, self.is_export)
+
+    def _listed(self, path: Path) -> Iterator[Path]:
+        """Reports of a list file; relative ones lie beside it."""
+        try:
+            lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        except OSError as error:
+            raise InputUnreadable(f"@{path}: cannot be read: {error.strerror}", _HINT) from error
+        named = [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
+        if not named:
+            raise InputUnreadable(f"@{path}: names no report", _HINT)
+        for line in named:
+            yield from self.expanded(line, path.parent)
+
+    def _inside(self, folder: Path, entered: set[str]) -> Iterator[Path]:
+        """Everything below a folder that is called a report, links to folders included."""
+        linked = []
+        for path in self._look_into(folder):
+            if path.name.startswith("."):
+                continue
+            if self._is_folder(path):
+                if path.is_symlink():
+                    linked.append(path)
+                    continue
+                entered.add(_place(path))
+                yield from self._inside(path, entered)
+            elif path.name.endswith(SUFFIXES) or self._is_table_folder(path):
+                # Whatever it is: what cannot be read is said where it is read.
+                yield path
+            elif path.is_symlink() and not path.exists() and _may_be_folder(path):
+                self._lose(path, "a link to a missing file", "mend the link, or remove it")
+        for path in linked:
+            place = _place(path)
+            # A folder that is looked into anyway is no further one, nor is one around it.
+            if not any(_within(one, place) or _within(place, one) for one in entered):
+                entered.add(place)
+                yield from self._inside(path, entered)
+
+    def _look_into(self, folder: Path) -> list[Path]:
+        try:
+            return sorted(folder.iterdir())
+        except NotADirectoryError:
+            return []
+        except FileNotFoundError:
+            if folder.is_symlink() and _may_be_folder(folder):
+                self._lose(folder, "a link to a missing folder", "mend the link, or remove it")
+        except OSError as error:
+            hint = "make it readable, or name the reports one by one"
+            self._lose(folder, f"the folder cannot be entered: {error.strerror}", hint)
+        return []
+
+    def _lose(self, path: Path, why: str, hint: str) -> None:
+        self.unread[path.absolute()] = LostReport(path.name or str(path), why, hint)
+
+    def _is_folder(self, path: Path) -> bool:
+        return _is_folder(path, self._is_table_folder)
+
+    def _is_table_folder(self, path: Path) -> bool:
+        try:
+            return self.is_export(path)
+        except OSError:
+            return False  # Looking into it says why.
 
 
-def _listed(path: Path, is_export: IsExport) -> Iterator[Path]:
-    """Reports of a list file; relative ones lie beside it."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError as error:
-        raise InputUnreadable(f"@{path}: cannot be read: {error.strerror}", _HINT) from error
-    named = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
-    if not named:
-        raise InputUnreadable(f"@{path}: names no report", _HINT)
-    for line in named:
-        yield from _expanded(line, path.parent, is_export)
+def _place(folder: Path) -> str:
+    return os.path.realpath(folder)
+
+
+def _within(inner: str, outer: str) -> bool:
+    return inner == outer or inner.startswith(outer.rstrip(os.sep) + os.sep)
+
+
+def _may_be_folder(link: Path) -> bool:
+    """Whether a link that leads nowhere may have led to reports: to a folder, or to a report."""
+    target = link.readlink()
+    return not link.suffix or not target.suffix or target.name.endswith(SUFFIXES)
 
 
 def _is_folder(path: Path, is_export: IsExport) -> bool:
@@ -93,14 +187,15 @@ def _is_folder(path: Path, is_export: IsExport) -> bool:
 
 
 def _one_of_each(paths: Sequence[Path], is_export: IsExport) -> list[Path]:
-    """Of a report and its exports only one export, unless the report is newer."""
+    """Of a recording, its report and its exports only one export, unless the report is newer."""
     groups: dict[Path, tuple[list[Path], list[Path]]] = {}
+    imported = {path.with_suffix("") for path in paths if path.suffix in SUFFIXES[:2]}
     for path in paths:
-        if path.name.endswith(_OWN_EXPORT):
+        if path.suffix == _STREAM and path.with_suffix("") in imported:
             continue
         folder = is_export(path)
         reports, exports = groups.setdefault(_stem(path, folder), ([], []))
-        if path.suffix == SUFFIXES[2] and not folder:
+        if path.suffix == _EXPORT and not folder:
             exports.insert(0, path)
         elif folder:
             # Behind SQLite, which holds more of the recording.

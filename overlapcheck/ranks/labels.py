@@ -10,6 +10,12 @@ from pathlib import Path
 from overlapcheck.fleet import ReportResult
 from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_in_names
 
+BY_NUMBERS = "the numbers in report names"
+BY_ORDER = "order of the reports"
+BY_DEVICE = "the devices of one report"
+GUESSES = (BY_NUMBERS, BY_ORDER, BY_DEVICE, "the environment (LOCAL_RANK)")
+"""Sources that do not say the rank of a job."""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -40,7 +46,7 @@ def label(
     if len(paths) == 1:
         # One report of several processes: they are the ranks.
         rows = results[0].rows if 0 in results else ()
-        devices = Labels((tuple(str(n) for n in range(len(rows))),), "the devices of one report")
+        devices = Labels((tuple(str(n) for n in range(len(rows))),), BY_DEVICE)
         return said or devices
     # A report of several processes is no rank, whatever it is called and its launcher was told.
     if said is not None and any(len(_pids(result)) > 1 for result in results.values()):
@@ -55,9 +61,9 @@ def label(
         return said
     numbered = numbers_in_names(paths)
     if numbered is not None:
-        return _by_report(numbered, results, "the numbers in report names")
+        return _by_report(numbered, results, BY_NUMBERS)
     order = tuple(str(n) for n in range(len(paths)))
-    return _by_report(order, results, "order of the reports")
+    return _by_report(order, results, BY_ORDER)
 
 
 def _by_report(ranks: Sequence[str], results: Mapping[int, ReportResult], how: str) -> Labels:

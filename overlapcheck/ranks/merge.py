@@ -24,9 +24,11 @@ from overlapcheck.quantities import duration
 from overlapcheck.ranks.inputs import natural
 from overlapcheck.ranks.labels import label
 from overlapcheck.ranks.meet import MetRanks, met_ranks
-from overlapcheck.ranks.naming import world_size
+from overlapcheck.ranks.missing import missing_ranks
 from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
+from overlapcheck.ranks.summary import summarize
+from overlapcheck.report import Report
 from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
 
 MAX_LABELS = 16
@@ -52,10 +54,10 @@ def merge(
     Args:
         paths: all reports.
         results: of those that were judged, by position among the paths.
-        lost: the others.
+        lost: the others, and behind them what could hold further reports.
         pattern: the user's way to tell ranks from paths.
         same_host: whether the user says that all reports share one clock.
-        policy: how many ranks may fail; None for none.
+        policy: how many ranks there are, and how many may fail; None for none.
     """
     labels = label(paths, results, pattern)
     owned = [
@@ -69,14 +71,15 @@ def merge(
     meetings = met_ranks(rows, owners, results, same_host=same_host)
     unusual = outliers(rows)
     notes = [f"ranks by {labels.how}"]
-    notes += _missing(paths, len(rows))
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
-    share = failing_ranks(results, lost, policy or Policy())
+    policy = policy or Policy()
+    missing = missing_ranks(paths, results, lost, labels, policy, pattern)
+    share = failing_ranks(results, lost, policy, missing.count if missing else 0)
     return FleetReport(
         tool_version=__version__,
         outcome=share.outcome,
-        reports=len(paths),
+        reports=len(results) + len(lost),
         settings=next((results[n].settings for n in sorted(results)), _NO_SETTINGS),
         rows=tuple(rows),
         lost=tuple(lost[n] for n in sorted(lost)),
@@ -90,14 +93,13 @@ def merge(
         meetings=meetings.summaries[:MAX_MEETINGS],
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
+        missing=missing,
     )
 
 
-def _missing(paths: Sequence[Path], ranks: int) -> list[str]:
-    expected = world_size(paths)
-    if expected is None or expected == len(paths):
-        return []
-    return [f"{expected} ranks by their names, but {len(paths)} reports: the others are not judged"]
+def lacks_ranks(path: Path, report: Report) -> bool:
+    """Whether the only report that was found says that there are further ranks."""
+    return merge([path], {0: summarize(report)}, {}).missing is not None
 
 
 def _checks(rows: Sequence[RankRow], of_reports: Sequence[Check]) -> tuple[FleetCheck, ...]:

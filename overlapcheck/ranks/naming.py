@@ -109,8 +109,29 @@ def _texts(paths: Sequence[Path], parts: int) -> list[str]:
     return ["/".join(path.parts[-parts:]) for path in paths]
 
 
-def world_size(paths: Sequence[Path]) -> int | None:
-    """How many reports there should be, where all names say so: 3-of-8."""
-    found = [_PATTERNS[1].search(path.name) for path in paths]
-    sizes = {int(match["of"]) for match in found if match}
-    return sizes.pop() if len(sizes) == 1 and all(found) else None
+def numbers_of(paths: Sequence[Path]) -> dict[int, set[int]]:
+    """Numbers by how many there should be, where names say so: 3-of-8."""
+    found: dict[int, set[int]] = {}
+    for path in paths:
+        for match in list(_PATTERNS[1].finditer(path.name))[-1:]:
+            if 0 < int(match["of"]) <= MAX_RANK:
+                found.setdefault(int(match["of"]), set()).add(int(match["rank"]))
+    return found
+
+
+def called_ranks(paths: Sequence[Path]) -> list[int | None]:
+    """The number behind the word "rank" in each name, or in that of a folder just above it."""
+    called: list[int | None] = [None] * len(paths)
+    for part in _PARTS:
+        column = []
+        for path in paths:
+            found = list(
+                _PATTERNS[0].finditer("".join(path.parts[-part : len(path.parts) - part + 1]))
+            )
+            column.append(int(found[-1]["rank"]) if found else None)
+        # A folder around all of them, such as lora_rank8, tells no report's rank.
+        if part == 1 or len(set(column)) > 1:
+            called = [
+                one if one is not None else other for one, other in zip(called, column, strict=True)
+            ]
+    return called

@@ -13,7 +13,7 @@ from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.store import Store
-from overlapcheck.ranks.work import Analyze, judge_report
+from overlapcheck.ranks.work import Analyze, digest_report, judge_content
 from overlapcheck.verdict import Policy
 
 Made = TypeVar("Made")
@@ -41,6 +41,7 @@ def judge_fleet(
     pattern: re.Pattern[str] | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
+    unread: Sequence[LostReport] = (),
     arrived: Arrived = lambda *_: None,
 ) -> FleetReport:
     """Judge many reports.
@@ -52,7 +53,8 @@ def judge_fleet(
         store: earlier results to reuse, and where to keep new ones.
         pattern: the user's way to tell ranks from paths.
         same_host: whether all reports share one clock.
-        policy: how many ranks may fail; None for none.
+        policy: how many ranks there are, and how many may fail; None for none.
+        unread: what could hold further reports.
         arrived: told of each result.
 
     Raises:
@@ -62,22 +64,23 @@ def judge_fleet(
         ranks_by_pattern(paths, pattern)
     results: dict[int, ReportResult] = {}
     lost: dict[int, LostReport] = {}
-    tasks = []
-    for number, path in enumerate(paths):
-        known = store.find(path) if store else None
-        if known is None:
-            tasks.append(Task(number, path))
-        else:
-            results[number] = known
-            arrived(len(results), len(paths), path.name)
-    for task, done in engine.run(partial(judge_report, analyze), tasks):
+    tasks = [Task(number, path) for number, path in enumerate(paths)]
+    if store and not store.is_empty:
+        for task, digest in engine.run(digest_report, tasks):
+            known = store.find(task.path, digest) if isinstance(digest, str) else None
+            if known is not None:
+                results[task.number] = known
+                arrived(len(results), len(paths), task.path.name)
+        tasks = [task for task in tasks if task.number not in results]
+    for task, done in engine.run(partial(judge_content, analyze, store is not None), tasks):
         if isinstance(done, LostReport):
             lost[task.number] = done
         else:
-            results[task.number] = done
-            if store:
-                store.keep(task.path, done)
+            results[task.number] = done.result
+            if store and done.digest:
+                store.keep(task.path, done.digest, done.result)
         arrived(len(results) + len(lost), len(paths), task.path.name)
+    lost |= {len(paths) + number: one for number, one in enumerate(unread)}
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
     return merge(paths, results, lost, pattern=pattern, same_host=same_host, policy=policy)

@@ -13,30 +13,33 @@ _ROUNDING = 1e-9
 
 
 def failing_ranks(
-    results: Mapping[int, ReportResult], lost: Mapping[int, LostReport], policy: Policy
+    results: Mapping[int, ReportResult],
+    lost: Mapping[int, LostReport],
+    policy: Policy,
+    missing: int = 0,
 ) -> FleetCheck:
     """How many ranks fail, and whether so many may.
 
-    A rank that cannot be judged, or whose report is lost, may be one that fails: where that would
-    be too many the answer is INCONCLUSIVE.
+    A rank that cannot be judged, or whose report is lost or missing, may be one that fails: where
+    that would be too many the answer is INCONCLUSIVE.
     """
     outcomes = [one for n in sorted(results) for one in _outcomes(results[n])]
-    outcomes += [Outcome.INCONCLUSIVE] * len(lost)
-    ranks = max(len(outcomes), 1)
+    total = len(outcomes) + len(lost) + missing
+    ranks = max(total, 1)
     failed = outcomes.count(Outcome.FAIL)
-    unsure = outcomes.count(Outcome.INCONCLUSIVE)
+    unsure = outcomes.count(Outcome.INCONCLUSIVE) + len(lost) + missing
     most = policy.max_failing_ranks * ranks + _ROUNDING
     outcome = Outcome.PASS
-    reason = f"{count_of(failed, 'rank')} of {len(outcomes)} failed"
+    reason = f"{count_of(failed, 'rank')} of {total} failed"
     if failed > most:
         outcome = Outcome.FAIL
-    elif failed + unsure > most or not outcomes:
+    elif failed + unsure > most or not total:
         outcome = Outcome.INCONCLUSIVE
         reason += f", and {count_of(unsure, 'rank')} cannot be judged"
     return FleetCheck(
         name=FAILING_RANKS,
         outcome=outcome,
-        ranks=len(outcomes),
+        ranks=total,
         failed=failed,
         inconclusive=unsure,
         limit=policy.max_failing_ranks,

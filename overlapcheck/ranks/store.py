@@ -1,14 +1,18 @@
 """Finished results on disk, so that an interrupted or repeated run redoes only what is missing.
 
-One JSON file per report, named by everything that its result depends on: the report's content,
-this version of the tool, the policy and the selection. A changed report has another name.
+One JSON file per report, named by everything that its result depends on: the report's whole
+content, this version of the tool, the policy and the selection. Each is sealed with a key that only
+this user has: one that is altered, or came along with a folder of reports, is made again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import hmac
 import json
 import os
+import stat
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +25,10 @@ from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 3
-_BLOCK = 1 << 20
+FORMAT = 4
+MOST_BYTES = 16 << 20
+"""Of a result; its bounds keep it far below."""
+_SEAL = "sha256"
 
 
 @dataclass(frozen=True)
@@ -32,9 +38,11 @@ class Store:
     folder: Path
     choices: str
     """Policy and selection as text."""
+    key: bytes
+    """Known to this user alone."""
 
     @classmethod
-    def beside(cls, directory: Path, policy: Policy, selection: Selection) -> Store:
+    def beside(cls, directory: Path, policy: Policy, selection: Selection, key: bytes) -> Store:
         """The store of a directory.
 
         Raises:
@@ -42,38 +50,51 @@ class Store:
         """
         folder = directory / FOLDER
         try:
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.is_symlink():
+                raise NotADirectoryError(0, "a link")
         except OSError as error:
             raise OutputUnwritable(
                 f"{folder}: cannot keep partial results ({error.strerror})",
                 "give -o a place that is writable, or leave --resume out",
             ) from error
-        # How many ranks may fail changes no rank's result.
-        alone = replace(policy, max_failing_ranks=0.0)
-        return cls(folder, _stable([to_plain(alone), to_plain(selection)]))
+        # How many ranks there are and may fail changes no rank's result.
+        alone = replace(policy, max_failing_ranks=0.0, expect_ranks=None)
+        return cls(folder, _stable([to_plain(alone), to_plain(selection)]), key)
 
-    def find(self, report: Path) -> ReportResult | None:
-        """The result of exactly this content, or None."""
-        place = self._place(report)
-        if place is None:
-            return None
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to find."""
+        with contextlib.suppress(OSError):
+            return not any(self.folder.glob("*.json"))
+        return True
+
+    def find(self, report: Path, digest: str) -> ReportResult | None:
+        """The result of exactly this content, or None.
+
+        Args:
+            report: of which only the name counts.
+            digest: of its content.
+        """
+        place = self._place(report, digest)
         try:
-            return from_plain(ReportResult, json.loads(place.read_text(encoding="utf-8")))
+            seal, _, text = _read(place).partition(b"\n")
+            if hmac.compare_digest(seal, self._seal(place, text)):
+                return from_plain(ReportResult, json.loads(text))
         except (OSError, ValueError, KeyError, TypeError):
-            # Not there, or half of one: it is made again.
-            return None
+            pass
+        # Not there, half of one or not ours: it is made again.
+        return None
 
-    def keep(self, report: Path, result: ReportResult) -> None:
+    def keep(self, report: Path, digest: str, result: ReportResult) -> None:
         """Save a result, whole or not at all; a full disk costs the resuming, not the run."""
-        place = self._place(report)
-        if place is None:
-            return
-        text = json.dumps(to_plain(result), separators=(",", ":"))
+        place = self._place(report, digest)
+        text = json.dumps(to_plain(result), separators=(",", ":")).encode("ascii")
         try:
             descriptor, name = tempfile.mkstemp(dir=self.folder, prefix=".part-")
             try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                    stream.write(text)
+                with os.fdopen(descriptor, "wb") as stream:
+                    stream.write(self._seal(place, text) + b"\n" + text)
                 Path(name).replace(place)
             except BaseException:
                 Path(name).unlink(missing_ok=True)
@@ -81,28 +102,24 @@ class Store:
         except OSError:
             return
 
-    def _place(self, report: Path) -> Path | None:
-        try:
-            identity = _identity(report)
-        except OSError:
-            return None
-        key = _stable([FORMAT, __version__, identity, self.choices, report.name])
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogateescape"), digest_size=12)
-        return self.folder / f"{digest.hexdigest()}.json"
+    def _place(self, report: Path, digest: str) -> Path:
+        key = _stable([FORMAT, __version__, digest, self.choices, report.name])
+        name = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+        return self.folder / f"{name}.json"
+
+    def _seal(self, place: Path, text: bytes) -> bytes:
+        """Of a result in its place: under another name it is not believed."""
+        sealed = place.name.encode("ascii") + b"\n" + text
+        return hmac.new(self.key, sealed, _SEAL).hexdigest().encode("ascii")
 
 
-def _identity(report: Path) -> list[object]:
-    """Size, time of change, and a digest of the first and last blocks; of all files in a folder."""
-    if report.is_dir():
-        files = sorted(file for file in report.iterdir() if file.is_file())
-        return [[file.name, *_identity(file)] for file in files]
-    status = report.stat()
-    digest = hashlib.blake2b(digest_size=16)
-    with report.open("rb") as content:
-        digest.update(content.read(_BLOCK))
-        content.seek(max(0, status.st_size - _BLOCK))
-        digest.update(content.read(_BLOCK))
-    return [status.st_size, status.st_mtime_ns, digest.hexdigest()]
+def _read(place: Path) -> bytes:
+    descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+            return b""
+        return stream.read(MOST_BYTES)
 
 
 def _stable(value: object) -> str:

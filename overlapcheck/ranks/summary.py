@@ -52,6 +52,7 @@ def summarize(report: Report) -> ReportResult:
         rows=tuple(_row(report, device, tables) for device, tables in pairs),
         encounters=tuple(_encounters(tables) for _, tables in pairs),
         variables=measured.ranks.variables,
+        world_sizes=measured.ranks.sizes,
         said_ranks=tuple(measured.ranks.names.get(device.pid, "") for device in report.devices),
     )
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError
 from overlapcheck.fleet import LostReport, ReportResult, Task
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Report
+from overlapcheck.sync_warnings import LOG_SUFFIX
 
 Analyze = Callable[[Path], Report]
 """Reads and judges one report; picklable, with the policy and selection in it."""
@@ -28,6 +31,72 @@ def judge_report(analyze: Analyze, task: Task) -> ReportResult | LostReport:
         task: which report.
     """
     return _alone(task, lambda path: summarize(analyze(path)))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A result, and exactly what it is of."""
+
+    result: ReportResult
+    digest: str
+    """Of the report's content; "" where nobody asked, or that changed while it was read."""
+
+
+def judge_content(analyze: Analyze, kept: bool, task: Task) -> Judged | LostReport:
+    """The result of one report and, where it is to be kept, the digest of what it is of.
+
+    Args:
+        analyze: how to judge it.
+        kept: whether the digest is asked for.
+        task: which report.
+    """
+
+    def judged(path: Path) -> Judged:
+        if not kept:
+            return Judged(summarize(analyze(path)), "")
+        before = _states(path)
+        digest = content_digest(path)
+        result = summarize(analyze(path))
+        return Judged(result, digest if _states(path) == before else "")
+
+    return _alone(task, judged)
+
+
+def digest_report(task: Task) -> str | LostReport:
+    """The digest of one report's content; a failure stays its own."""
+    return _alone(task, content_digest)
+
+
+def content_digest(report: Path) -> str:
+    """Of all bytes of a report, or of all files of a folder of tables, and of the log beside it.
+
+    Raises:
+        InputUnreadable: naming the report.
+    """
+    whole = hashlib.sha256()
+    try:
+        for file in _files(report):
+            with file.open("rb") as content:
+                one = hashlib.file_digest(content, "sha256").hexdigest()
+            whole.update(f"{one} {file.name}\n".encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise InputUnreadable(f"{report}: cannot be read: {error.strerror}") from error
+    return whole.hexdigest()
+
+
+def _files(report: Path) -> list[Path]:
+    log = report.with_name(report.name + LOG_SUFFIX)
+    inside = sorted(report.iterdir()) if report.is_dir() else [report]
+    return [file for file in (*inside, log) if file.is_file() or file == report]
+
+
+def _states(report: Path) -> list[tuple[int, ...]]:
+    """Changes with every write to the files, and when one is replaced."""
+    try:
+        found = [file.stat() for file in _files(report)]
+    except OSError:
+        return []
+    return [(f.st_dev, f.st_ino, f.st_size, f.st_mtime_ns, f.st_ctime_ns) for f in found]
 
 
 def draw_report(draw: Draw, task: Task) -> str | LostReport:

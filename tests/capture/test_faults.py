@@ -549,14 +549,13 @@ def test_disk_of_the_report_full(machine: Machine, small_disk: Callable[[int], P
 # ---- exporting
 
 
-def test_disk_full_beside_the_report(
+def test_disk_full_in_the_cache(
     machine: Machine, report: Path, small_disk: Callable[[int], Path]
 ) -> None:
     full = small_disk(300)
-    copy = Path(shutil.copy(report, full))
-    ended = machine.overlapcheck("analyze", str(copy))
+    ended = machine.overlapcheck("analyze", str(report), environment={"XDG_CACHE_HOME": str(full)})
     assert ended.exit_code == INCONCLUSIVE
-    assert [path.name for path in full.iterdir()] == [copy.name]
+    assert not list(full.rglob("*.sqlite"))
     machine.assert_clean()
 
 
@@ -564,12 +563,15 @@ def test_disk_full_everywhere(
     machine: Machine, report: Path, small_disk: Callable[[int], Path]
 ) -> None:
     full, tmp = small_disk(300), small_disk(100)
-    copy = Path(shutil.copy(report, full))
-    ended = machine.overlapcheck("analyze", str(copy), environment={"TMPDIR": str(tmp)})
+    ended = machine.overlapcheck(
+        "analyze",
+        str(report),
+        environment={"TMPDIR": str(tmp), "XDG_CACHE_HOME": str(full)},
+    )
     assert ended.exit_code == COULD_NOT_RUN
-    assert f"{copy}: disk full while exporting into {tmp}" in ended.stderr
+    assert f"{report}: disk full while exporting into {tmp}" in ended.stderr
     assert len(ended.said) == 1
-    assert [path.name for path in full.iterdir()] == [copy.name]
+    assert [path for path in full.rglob("*") if path.is_file()] == []
     assert list(tmp.iterdir()) == []
     machine.assert_clean()
 

@@ -13,6 +13,7 @@ from overlapcheck.cli import main
 from overlapcheck.cli.output import suited
 from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
+from overlapcheck.ranks.store import FOLDER
 from overlapcheck.renderers.fleet import fleet_renderer
 from tests.ranks import fleets
 
@@ -166,3 +167,55 @@ def test_a_lost_report_is_named(analyze: Analyze, job: Path) -> None:
     assert code == 3
     assert "1 report lost" in out
     assert "rank_1.sqlite" in out
+
+
+# ---- ranks that are not there
+
+
+def test_missing_ranks_keep_a_pass_from_being_one(analyze: Analyze, job: Path) -> None:
+    (job / "rank_1.sqlite").unlink()
+
+    code, out, _ = analyze(job, "--max-recoverable", 100)
+    meant, _, _ = analyze(job, "--max-recoverable", 100, "--expect-ranks", 3)
+
+    assert (code, meant) == (3, 0)
+    assert out.startswith("INCONCLUSIVE  ")
+    assert "1 rank missing" in out.splitlines()[0]
+    assert "missing rank 1: there is a rank 3" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("name", ["0-of-4.sqlite", "train.sqlite"])
+def test_the_only_report_of_a_job_is_not_the_job(
+    name: str, analyze: Analyze, tmp_path: Path
+) -> None:
+    (tmp_path / "job").mkdir()
+    environment = {"RANK": "0", "WORLD_SIZE": "4"}
+    fleets.write_rank(fleets.USUAL, tmp_path / "job" / name, 1, environment=environment)
+    lenient = ("--max-recoverable", 100)
+
+    assert analyze(tmp_path / "job", *lenient)[0] == 3
+    assert analyze(tmp_path / "job" / name, *lenient)[0] == 0
+    assert analyze(tmp_path / "job", *lenient, "--expect-ranks", 1)[0] == 0
+    assert analyze(tmp_path / "job" / name, *lenient, "--expect-ranks", 2)[0] == 3
+
+
+def test_a_dangling_link_is_a_lost_rank(analyze: Analyze, job: Path) -> None:
+    (job / "rank_4.sqlite").symlink_to("/nowhere/rank_4.sqlite")
+
+    code, out, _ = analyze(job, "--max-recoverable", 100)
+
+    assert code == 3
+    assert "rank_4.sqlite: a link to a missing file" in " ".join(out.split())
+
+
+def test_results_of_another_user_are_not_resumed(
+    analyze: Analyze, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyze(job, "-o", tmp_path / "f.json", "--resume")
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / FOLDER).iterdir()}
+    analyze(job, "-o", tmp_path / "f.json", "--resume")
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of somebody else"))
+    analyze(job, "-o", tmp_path / "f.json", "--resume")
+    assert all(path.stat().st_mtime_ns != kept[path] for path in kept)

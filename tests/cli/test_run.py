@@ -111,6 +111,14 @@ def test_report_among_the_outputs_is_where_the_report_stays(stages: Stages) -> N
     assert stages.results == (Path("result.json"),)
 
 
+def test_the_export_lies_beside_a_report_that_was_asked_for(stages: Stages) -> None:
+    run("--keep", "out", "prog")
+    assert stages.analyzed["keep_export"] == Path("step.sqlite")
+
+    run("--no-cache", "prog")
+    assert (stages.analyzed["keep_export"], stages.analyzed["cache"]) == (None, False)
+
+
 def test_keep(stages: Stages) -> None:
     run("--keep", "out", "prog")
     assert stages.profiled["place"] == (None, Path("out"))

@@ -49,8 +49,8 @@ def message(folder: Path, text: str | bytes, name: str = "overlapcheck.toml", **
         ("[overlap]\nd2h = 0.5", "overlap.d2h = 0.5 is less than one percent;"
          " limits are percentages: d2h = 50"),
         ("ceiling = 1", "ceiling = 1 is neither true nor false; write ceiling = true or false"),
-        ("skip = 1.5", "skip = 1.5 is not a count of steps; write a whole number: skip = 2"),
-        ("skip = -1", "skip = -1 is not a count of steps; write a whole number: skip = 2"),
+        ("skip = 1.5", "skip = 1.5 is not a count; write a whole number: skip = 2"),
+        ("skip = -1", "skip = -1 is not a count; write a whole number: skip = 2"),
         ('fail-on = "host-sync"', 'fail-on = "host-sync" is not a list;'
          ' write fail-on = ["host-sync"]'),
         ('fail-on = ["host-sink"]', 'fail-on = ["host-sink"]: there is no such cause;'
@@ -69,8 +69,9 @@ def message(folder: Path, text: str | bytes, name: str = "overlapcheck.toml", **
         ("profiles.nightly.min-overlap = 101", "profiles.nightly.min-overlap = 101 is above 100 %,"
          " which no share can reach; give a percentage from 0 to 100"),
         ("profiles.nightly.profiles = {}", "profiles.nightly.profiles is no setting; it may be"
-         " allow, ceiling, comm-patterns, fail-on, max-exposed-comm, max-failing-ranks, max-idle,"
-         " max-recoverable, min-overlap, overlap, ranges, require-copies, skip, steps"),
+         " allow, ceiling, comm-patterns, expect-ranks, fail-on, max-exposed-comm,"
+         " max-failing-ranks, max-idle, max-recoverable, min-overlap, overlap, ranges,"
+         " require-copies, skip, steps"),
         ("ranges = 3", "ranges = 3 is not a table; write [ranges]"),
         ("[ranges]\nforward = 90", "ranges.forward = 90 is not a table; write [ranges.forward]"),
         ('[ranges."forward*"]', 'ranges."forward*" sets no limit; give one: min-overlap,'

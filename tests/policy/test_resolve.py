@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.policy.resolve import Source, resolve, settings_of
 from overlapcheck.policy.settings import Setting
 from overlapcheck.selection import Selection
@@ -233,3 +235,88 @@ def test_a_named_file_is_used_instead(tmp_path: Path) -> None:
 
     assert found(tmp_path, config=other) == 3
     assert found(tmp_path, no_config=True) is None
+
+
+# ---- how far up
+
+
+def test_the_search_ends_at_the_root_of_the_repository(tmp_path: Path, deep: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    (tmp_path / "a" / ".git").mkdir()
+    assert found(deep) is None
+
+    (tmp_path / "a" / "overlapcheck.toml").write_text("max-idle = 2")
+    assert found(deep) == 2
+
+
+def test_a_worktree_is_a_repository(tmp_path: Path, deep: Path) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    (deep / ".git").write_text("gitdir: elsewhere")
+
+    assert found(deep) is None
+
+
+def test_the_search_ends_at_the_home_folder(
+    tmp_path: Path, deep: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    monkeypatch.setenv("HOME", str(tmp_path / "a"))
+    assert found(deep) is None
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert found(deep) == 1
+
+
+def test_the_search_ends_where_another_file_system_begins(
+    tmp_path: Path, deep: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "overlapcheck.toml").write_text("max-idle = 1")
+    real = Path.stat
+
+    def stat(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        result = real(path, follow_symlinks=follow_symlinks)
+        if path != tmp_path:
+            return result
+        fields = list(result)
+        fields[2] += 1  # st_dev
+        return os.stat_result(fields)
+
+    monkeypatch.setattr(Path, "stat", stat)
+
+    assert found(deep) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("overlapcheck.toml", "max-idle = 1"),
+        ("pyproject.toml", "[tool.overlapcheck]\nmax-idle = 1"),
+    ],
+)
+def test_a_file_of_another_owner_is_used_only_by_name(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = tmp_path / name
+    policy.write_text(text)
+    someone = 1 + max(os.geteuid(), 4321)
+    if os.geteuid() == 0:
+        os.chown(policy, someone, -1)
+    else:
+        monkeypatch.setattr("os.geteuid", lambda: someone)
+
+    with pytest.raises(PolicyInvalid, match=rf"{name}: .* another user .*--config .*--no-config"):
+        found(tmp_path)
+    assert found(tmp_path, config=policy) == 1
+
+
+def test_a_link_that_another_user_laid_is_not_followed(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving a link away takes root")
+    (tmp_path / "mine.toml").write_text("max-idle = 1")
+    link = tmp_path / "overlapcheck.toml"
+    link.symlink_to("mine.toml")
+    assert found(tmp_path) == 1
+
+    os.chown(link, 4321, -1, follow_symlinks=False)
+    with pytest.raises(PolicyInvalid, match="another user"):
+        found(tmp_path)

@@ -95,7 +95,7 @@ def test_text_and_json_show_it(answer: FleetReport) -> None:
 def test_a_kept_result_still_knows_it(
     answer: FleetReport, halves: list[Path], tmp_path: Path
 ) -> None:
-    store = Store.beside(tmp_path, Policy(), Selection())
+    store = Store.beside(tmp_path, Policy(), Selection(), b"a key")
     render = fleet_renderer("json").render
 
     first = judge_fleet(halves, analyze, ThisProcess(), store=store)

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from overlapcheck import pipeline
-from overlapcheck.errors import InputUnreadable
+from overlapcheck.errors import InputUnreadable, OutputUnwritable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.dask_cluster import DaskCluster
 from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.run import Engine, judge_fleet
-from overlapcheck.ranks.store import Store
+from overlapcheck.ranks.store import FOLDER, Store
 from overlapcheck.ranks.work import Analyze
 from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.report import Report
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Outcome, Policy
+from tests.export import edit
 from tests.ranks import fleets
 
 RANKS = 20
 LATE, PAGEABLE = 5, 18
+KEY = b"known to one user"
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="pip install overlapcheck[dask]"
 )
@@ -209,7 +214,7 @@ def judged(folder: Path) -> list[str]:
 
 def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None:
     paths = small(tmp_path)
-    store = Store.beside(tmp_path, Policy(), Selection())
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
 
     def run(store: Store) -> FleetReport:
         return judge_fleet(paths, fleets.judge_and_note, LocalPool(1), store=store)
@@ -229,13 +234,13 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
     assert judged(tmp_path) == []
     assert _json(again) == _json(changed)
 
-    run(Store.beside(tmp_path, Policy(min_overlap=0.5), Selection()))
+    run(Store.beside(tmp_path, Policy(min_overlap=0.5), Selection(), KEY))
     assert len(judged(tmp_path)) == 6
 
 
 def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
     paths = small(tmp_path)
-    store = Store.beside(tmp_path, Policy(), Selection())
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
     before = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
     for number, kept in enumerate(sorted(store.folder.iterdir())):
         kept.write_text(('{"rows": 3}', "", "[]", kept.read_text()[:99])[number % 4])
@@ -243,6 +248,122 @@ def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
     after = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
 
     assert _json(after) == _json(before)
+
+
+def _flip(path: Path) -> None:
+    """Change the middle, keep size and times: FAIL becomes another text of the same length."""
+    times = path.stat()
+    content = path.read_bytes()
+    assert b'"outcome":"FAIL"' in content
+    path.write_bytes(content.replace(b'"outcome":"FAIL"', b'"outcome":"PASS"'))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def _deep(path: Path) -> None:
+    path.write_text("[" * 200_000)
+
+
+def _endless(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _huge(path: Path) -> None:
+    with path.open("r+b") as stream:
+        stream.truncate(1 << 34)
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_suffix(".elsewhere"))
+    path.symlink_to(path.with_suffix(".elsewhere"))
+
+
+@pytest.mark.parametrize("alter", [_flip, _deep, _endless, _huge, _linked])
+def test_an_altered_result_is_made_again(alter: Callable[[Path], None], tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
+    before = judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    judged(tmp_path)
+    for kept in list(store.folder.iterdir()):
+        alter(kept)
+
+    after = judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+
+    assert len(judged(tmp_path)) == len(paths)
+    assert _json(after) == _json(before)
+
+
+def test_the_result_of_one_report_is_not_that_of_another(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    fleets.write_rank(fleets.LATE, paths[2], 1_800_000_000_000_000_000)
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
+    before = judge_fleet(paths, fleets.judge, ThisProcess(), store=store)
+    kept = sorted(store.folder.iterdir())
+    contents = [one.read_bytes() for one in kept]
+    for one, content in zip(kept, contents[1:] + contents[:1], strict=True):
+        one.write_bytes(content)
+
+    assert _json(judge_fleet(paths, fleets.judge, ThisProcess(), store=store)) == _json(before)
+
+
+def test_results_that_came_along_with_the_reports_are_not_believed(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    planted = Store.beside(tmp_path, Policy(), Selection(), b"known to somebody else")
+    judge_fleet(paths, fleets.judge, ThisProcess(), store=planted)
+    mine = Store.beside(tmp_path, Policy(), Selection(), KEY)
+
+    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=mine)
+
+    assert len(judged(tmp_path)) == len(paths)
+
+
+def test_a_report_whose_middle_changed_is_judged_again(tmp_path: Path) -> None:
+    paths = [fleets.write_rank(fleets.USUAL, tmp_path / f"rank_{n}.sqlite", n) for n in range(2)]
+    for path in paths:  # Far more than what stands at its beginning and end.
+        edit(path, "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(4 << 20))")
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
+    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    judged(tmp_path)
+    times = paths[1].stat()
+    with paths[1].open("r+b") as stream:
+        stream.seek(times.st_size // 2)
+        stream.write(b"x")
+    os.utime(paths[1], ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+
+    assert judged(tmp_path) == ["rank_1.sqlite"]
+
+
+def _judge_and_touch(path: Path) -> Report:
+    report = fleets.judge_and_note(path)
+    os.utime(path)
+    return report
+
+
+def test_a_report_that_changes_while_it_is_judged_is_not_kept(tmp_path: Path) -> None:
+    paths = small(tmp_path)
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
+
+    judge_fleet(paths, _judge_and_touch, ThisProcess(), store=store)
+
+    assert store.is_empty
+
+
+def test_kept_results_are_for_their_owner_alone(tmp_path: Path) -> None:
+    store = Store.beside(tmp_path, Policy(), Selection(), KEY)
+    judge_fleet(small(tmp_path), fleets.judge, ThisProcess(), store=store)
+
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(one.stat().st_mode) for one in store.folder.iterdir()} == {0o600}
+
+
+def test_a_link_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / FOLDER).symlink_to("elsewhere")
+
+    with pytest.raises(OutputUnwritable, match="a link"):
+        Store.beside(tmp_path, Policy(), Selection(), KEY)
 
 
 # ---- Dask

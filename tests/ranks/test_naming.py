@@ -8,11 +8,12 @@ import pytest
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.ranks.naming import (
+    called_ranks,
     numbers_in_names,
+    numbers_of,
     rank_pattern,
     ranks_by_pattern,
     ranks_in_names,
-    world_size,
 )
 
 
@@ -74,8 +75,18 @@ def test_a_pattern_that_cannot_work_is_refused(pattern: str, said: str) -> None:
 
 
 def test_names_may_say_how_many_there_are() -> None:
-    assert world_size([Path("t-0-of-8.sqlite"), Path("t-1-of-8.sqlite")]) == 8
-    assert world_size([Path("t-0-of-8.sqlite"), Path("rank_1.sqlite")]) is None
+    names = ("t-0-of-8.sqlite", "t-3-of-8.sqlite", "1of2.sqlite", "rank_1.sqlite")
+
+    assert numbers_of([Path(name) for name in names]) == {8: {0, 3}, 2: {1}}
+
+
+def test_a_folder_around_all_calls_none_a_rank() -> None:
+    paths = [Path("lora_rank8") / name for name in ("a.sqlite", "b.sqlite")]
+    ranks = [Path("lora_rank8") / f"rank_{n}" / "x.sqlite" for n in (0, 3)]
+
+    assert called_ranks(paths) == [None, None]
+    assert called_ranks(ranks) == [0, 3]
+    assert called_ranks([Path("a/rank_0.sqlite"), Path("b/rank_0.sqlite")]) == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 # The most telling first: a local rank is one only where all ranks are on one machine.
 RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK")
+_SIZES = {
+    "WORLD_SIZE": "RANK",
+    "OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK",
+    "PMI_SIZE": "PMI_RANK",
+    "SLURM_NTASKS": "SLURM_PROCID",
+    "SLURM_NPROCS": "SLURM_PROCID",
+}
+"""Variables of how many ranks there are, and of which rank one is among them."""
 _VALUE = re.compile(r'([A-Z_]+)="?(\d{1,7})"?')
 # "rank 3", "MPI Rank 3", "[rank_3] forward", "Rank=3"; not "rank 3.5", "rank 0-3" or "ranks 3".
 _NAMED = re.compile(
@@ -44,7 +52,12 @@ def read_rank_hints(db: Database) -> RankHints:
             told.setdefault(pid, set()).add(rank)
     told.pop(ANY_PROCESS, None)
     names = {pid: ranks.pop() for pid, ranks in told.items() if len(ranks) == 1}
-    return RankHints(_variables(db), names)
+    values = _variables(db)
+    return RankHints(
+        {name: str(values[name]) for name in RANK_VARIABLES if name in values},
+        {rank: values[size] for size, rank in _SIZES.items() if size in values},
+        names,
+    )
 
 
 def rank_in(name: str) -> str | None:
@@ -55,18 +68,17 @@ def rank_in(name: str) -> str | None:
     return found.pop()
 
 
-def _variables(db: Database) -> dict[str, str]:
+def _variables(db: Database) -> dict[str, int]:
     table = "META_DATA_CAPTURE"
     if not db.has(table, "name", "value"):
         return {}
-    wanted = " OR ".join(f"value GLOB '{name}=*'" for name in RANK_VARIABLES)
+    wanted = " OR ".join(f"value GLOB '{name}=*'" for name in (*RANK_VARIABLES, *_SIZES))
     rows = db.query(
         f'SELECT {text("value")} AS value FROM "{db.resolve(table)}"'
         f" WHERE name LIKE '%ENVIRONMENT_VARIABLE%' AND ({wanted})"
     )
     found = (_VALUE.fullmatch(value) for value in texts(rows, "value"))
-    values = {match[1]: str(int(match[2])) for match in found if match}
-    return {name: values[name] for name in RANK_VARIABLES if name in values}
+    return {match[1]: int(match[2]) for match in found if match}
 
 
 def _names(db: Database) -> Iterator[tuple[int, str]]:

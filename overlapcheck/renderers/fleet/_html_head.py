@@ -30,10 +30,15 @@ def facts_block(report: FleetReport) -> Html:
     gpus = list(dict.fromkeys(row.gpu for row in report.rows if row.gpu))
     more = f" and {len(gpus) - MAX_GPUS} other kinds" if len(gpus) > MAX_GPUS else ""
     lost = el("a", f"{len(report.lost)} lost", href="#lost", cls="to") if report.lost else None
+    missing = (
+        el("a", f"{report.missing.count} missing", href="#lost", cls="to")
+        if report.missing
+        else None
+    )
     pairs: list[tuple[str, Child]] = [
         ("program", settings.program),
         ("reports", html(f"{judged} of {report.reports}", lost)),
-        ("ranks", str(len(report.rows))),
+        ("ranks", html(str(len(report.rows)), missing)),
         ("hosts", str(report.hosts) if report.hosts > 1 else ""),
         ("GPU", ", ".join(gpus[:MAX_GPUS]) + more),
         ("nsys", settings.nsys_version or "unknown version"),

@@ -11,7 +11,7 @@ from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
 from overlapcheck.quantities import count_of, duration, percent, size
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._head_lines import LABEL
-from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_met
+from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_is_missing, who_met
 
 MAX_CAUSES = 5
 MAX_MEETINGS = 2
@@ -100,8 +100,11 @@ def _speed(one: CollectiveSpeed) -> str:
 
 
 def lost_lines(report: FleetReport) -> list[Text]:
-    """Reports without a result."""
+    """Ranks without a report, and reports without a result."""
     lines = []
+    if (missing := report.missing) is not None:
+        why = f"{who_is_missing(missing)}: {missing.why}; {missing.hint}"
+        lines += paragraph(styled("missing", BOLD), why)
     for one in report.lost[:MAX_LOST]:
         why = f"{one.report}: {one.why}"
         lines += paragraph(styled("lost", BOLD), f"{why}; {one.hint}" if one.hint else why)

@@ -7,6 +7,7 @@ from overlapcheck.fleet import (
     FleetCause,
     FleetReport,
     MeetingSummary,
+    MissingRanks,
     Outlier,
     named,
 )
@@ -38,11 +39,26 @@ def grounds(report: FleetReport) -> list[str]:
         said.append(f"first cause: {report.causes[0].cause}")
     if unsure:
         said.append(f"{count_of(unsure, 'rank')} cannot be judged")
+    if report.missing:
+        said.append(f"{count_of(report.missing.count, 'rank')} missing")
     if report.lost:
         said.append(f"{count_of(len(report.lost), 'report')} lost")
-    if report.outcome is Outcome.PASS and not failed and not unsure and not report.lost:
+    if (
+        report.outcome is Outcome.PASS
+        and not failed
+        and not (unsure or report.lost or report.missing)
+    ):
         said.insert(0, f"all {count_of(ranks, 'rank')} passed")
     return said or ["nothing was recorded"]
+
+
+def who_is_missing(missing: MissingRanks) -> str:
+    """Ranks without a report, of many the first ones."""
+    if not missing.labels:
+        return count_of(missing.count, "rank")
+    more = missing.count - len(missing.labels[:MAX_LABELS])
+    rest = f" and {more} more" if more else ""
+    return named(missing.labels[:MAX_LABELS], MAX_LABELS) + rest
 
 
 def held(cause: FleetCause, ranks: int) -> str:

@@ -32,6 +32,7 @@ def _document(report: FleetReport) -> str:
         "hosts": report.hosts,
         "settings": _plain(report.settings),
         "notes": _plain(report.notes),
+        "missing": _plain(report.missing),
     }
     lists: dict[str, Iterable[Any]] = {
         "checks": report.checks,
