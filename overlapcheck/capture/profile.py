@@ -110,6 +110,10 @@ def profile(
         kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
         log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
     warnings += [text for text in (kept.warning, log_warning) if text]
+    if recording.lost_launcher:
+        warnings.append(
+            f"nsys's launcher was killed while {command[0]} ran: how that ended is not known"
+        )
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
     return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
 

@@ -19,6 +19,7 @@ from overlapcheck.capture.processes import (
     RunningProcess,
     end_process,
     process,
+    process_or_zombie,
     processes_with_tmpdir,
 )
 from overlapcheck.capture.tool import kill_session
@@ -42,6 +43,7 @@ class Watch:
         self._progress = progress
         self._warn = warn
         self._program: RunningProcess | None = None
+        self._launcher: RunningProcess | None = None
         self._received: deque[int] = deque()
         self._held: list[int] = []
         self._stops: list[int] = []
@@ -51,6 +53,8 @@ class Watch:
         self._started_at = self._ended_at = time.monotonic()
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
+        self.lost_launcher = False
+        """The part of nsys that waits for the program was gone before it: nsys waits for ever."""
 
     @property
     def stopped_by(self) -> str:
@@ -81,6 +85,11 @@ class Watch:
         try:
             while (nsys.poll() is None or end.is_writing) and not self._abandoned:
                 self._look_for_the_program()
+                if self.lost_launcher and self._importing:
+                    # What nsys would do at the program's end, had it heard of that.
+                    end.begin()
+                    if not end.is_writing:
+                        break
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
@@ -122,9 +131,16 @@ class Watch:
             self._program = self._started()
             if self._program is None:
                 return
+            self._launcher = self._parent_of_the_program()
             self._started_at = time.monotonic()
         self._ended_at = time.monotonic()
-        if not self._program.is_running:
+        launcher, program_runs = self._launcher, self._program.is_running
+        if launcher is not None and not launcher.is_running:
+            self.lost_launcher |= program_runs or launcher.was_killed
+        if not program_runs:
+            if launcher is not None:
+                # One that the program stopped would never tell that it is over.
+                launcher.send(signal.SIGCONT)
             self._importing = True
             self._progress("writing the report")
 
@@ -139,6 +155,10 @@ class Watch:
                 ) from None
             return None
         return process(pid) or RunningProcess(pid, start_ticks=-1)
+
+    def _parent_of_the_program(self) -> RunningProcess | None:
+        """The part of nsys that waits for the program's end."""
+        return process_or_zombie(int((self._scratch / "launcher").read_text(encoding="ascii")))
 
     def _program_runs(self) -> bool:
         return self._program is not None and self._program.is_running

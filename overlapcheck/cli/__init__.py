@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, so that --help is instant.
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -15,12 +14,14 @@ from overlapcheck.cli.analyze import analyze
 from overlapcheck.cli.baseline import baseline
 from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
+from overlapcheck.cli.exits import exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
-from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.cli.standard_streams import standard_streams
+from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
 Exit codes:
@@ -29,8 +30,9 @@ Exit codes:
   2  wrong option or limit
   3  inconclusive: the recording cannot prove it; the report says what would;
      or not comparable
-  4  could not run: no nsys, no report, unreadable file
+  4  could not run: no nsys, no report, unreadable file, an error of ours
   5  the profiled program failed
+  128 and the signal's number: stopped (Ctrl-C 130, SIGTERM 143)
 """
 
 
@@ -52,20 +54,12 @@ for command in (run, analyze, compare, baseline, render, init, explain, doctor):
 
 
 def main() -> None:
-    """Run the command line and exit with its code; every foreseen failure is one line."""
+    """Run the command line and exit with its code; every failure is one line, none is 0 or 1."""
     share_heap()
-    try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except OverlapcheckError as error:
-        click.echo(f"overlapcheck: {error}", err=True)
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("overlapcheck: interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our stdout went away (`| head`): not worth a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ExitCode.COULD_NOT_RUN)
+    with standard_streams() as streams:
+        code = exit_code_of(lambda: cli.main(standalone_mode=False))
+        sys.stdout.flush()
+        if lost := streams.lost_output:
+            click.echo(f"overlapcheck: stdout: cannot be written: {lost.strerror}", err=True)
+            code = ExitCode.COULD_NOT_RUN
+    leave(code)

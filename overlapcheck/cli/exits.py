@@ -1,0 +1,56 @@
+"""From what happened to one line and an exit code: the only place where either is decided."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+
+import click
+
+from overlapcheck.errors import ExitCode, foreseen
+
+_TRACEBACK = "OVERLAPCHECK_TRACEBACK"
+"""Variable that asks for the whole traceback of an error."""
+
+
+def exit_code_of(command: Callable[[], int | None]) -> int:
+    """Run a command; what it raises becomes one line on stderr and an exit code.
+
+    Args:
+        command: returns its exit code, None for 0; raises whatever it likes.
+    """
+    try:
+        return int(command() or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, SystemExit) as error:
+        # click makes these of a Ctrl-C, but also of any EOFError and of any broken pipe.
+        return _told(error.__cause__ or error.__context__ or error)
+    except BaseException as error:
+        return _told(error)
+
+
+def leave(code: int) -> None:
+    """Exit; one that was stopped waits for no thread that is still at work."""
+    if code > ExitCode.PROGRAM_FAILED and any(_holds_up(one) for one in threading.enumerate()):
+        os._exit(code)
+    sys.exit(code)
+
+
+def _told(error: BaseException) -> int:
+    if os.environ.get(_TRACEBACK):
+        traceback.print_exception(error)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        click.echo("overlapcheck: interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    told = foreseen(error)
+    click.echo(f"overlapcheck: {told}", err=True)
+    return told.exit_code
+
+
+def _holds_up(thread: threading.Thread) -> bool:
+    return not thread.daemon and thread is not threading.main_thread()
