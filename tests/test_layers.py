@@ -43,6 +43,7 @@ NOT_COMMANDS = {
     "rank_options",
     "recording_options",
     "standard_streams",
+    "stopping",
 }
 
 

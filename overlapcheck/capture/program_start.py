@@ -6,10 +6,10 @@ the program has the very files that overlapcheck was started with.
 
     program_start.py STATE TMPDIR STDIN STDOUT STDERR -- PROGRAM ARGUMENTS...
 
-STATE is a directory: `started` receives the process id, `launcher` that of its parent, written
-before it, `not_started` why the program could not
-be run, `config_files` what nsys wrote outside its temporary directory. TMPDIR is `=value` to
-restore the variable, empty to remove it. The streams are inherited descriptors.
+STATE is a directory: `started` receives the process id, `launcher` before it that of its parent,
+`not_started` why the program could not be run, `config_files` what nsys wrote outside its temporary
+directory. TMPDIR is `=value` to restore the variable, empty to remove it. The streams are
+inherited descriptors.
 """
 
 import errno

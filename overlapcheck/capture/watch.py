@@ -49,7 +49,7 @@ class Watch:
         self._stops: list[int] = []
         self._importing = False
         self._warned_of_import = False
-        self._abandoned = False
+        self._abandoned = 0
         self._started_at = self._ended_at = time.monotonic()
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
@@ -99,7 +99,9 @@ class Watch:
         finally:
             self._clean_up(nsys)
         if self._abandoned:
-            raise Interrupted("given up while nsys was writing the report", "run it again")
+            raise Interrupted(
+                "given up while nsys was writing the report", "run it again", self._abandoned
+            )
 
     def _deal_with_signals(self, end: EarlyEnd) -> None:
         """Hand signals on to the program, or protect the report that is being written."""
@@ -179,7 +181,7 @@ class Watch:
         if signum not in STOP_SIGNALS:
             return
         if self._warned_of_import:
-            self._abandoned = True
+            self._abandoned = signum
         else:
             self._warned_of_import = True
             self._warn("the report is being written; once more gives it up")

@@ -31,9 +31,9 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
     """
     from overlapcheck import pipeline
-    from overlapcheck.capture.interruption import interruptible
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
+    from overlapcheck.cli.stopping import stoppable
     from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
 
@@ -44,7 +44,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
 
         return analyze_ranks(paths, judging, fleet, nsys)
     report = paths[0]
-    with interruptible(f"analysing {report}"), shown() as progress:
+    with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
             report,
             policy=judging.policy,

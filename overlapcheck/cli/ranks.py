@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from overlapcheck import pipeline
-from overlapcheck.capture.interruption import interruptible
 from overlapcheck.cli.options import Judging
 from overlapcheck.cli.output import print_text, suited, write
 from overlapcheck.cli.rank_engine import engine_of
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.cli.rank_progress import counted
+from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.run import judge_fleet
@@ -33,7 +33,7 @@ def analyze_ranks(
     policy, selection = judging.policy, judging.selection
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
-    with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
+    with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
             partial(
@@ -51,7 +51,7 @@ def analyze_ranks(
     for path in files.keys() - pages:
         write(path, files[path].render(report))
     if pages:
-        with interruptible("drawing timelines"):
+        with stoppable("drawing timelines"):
             draw = partial(pipeline.draw, policy=policy, selection=selection, nsys=nsys)
             write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
     return report.exit_code

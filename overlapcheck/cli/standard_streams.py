@@ -72,7 +72,7 @@ def standard_streams() -> Iterator[StandardStreams]:
 
 
 def _fill_closed() -> None:
-    """No file that is opened later may get the number of a stream: what is printed would go there."""
+    """No file opened later may get the number of a stream: what is printed would go there."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
@@ -80,7 +80,7 @@ def _fill_closed() -> None:
 
 def _lenient(stream: TextIO | None, original: TextIO | None) -> tuple[TextIO, _Lenient | None]:
     if stream is None:
-        return open(os.devnull, "w", encoding="utf-8"), None  # noqa: PTH123, SIM115
+        return open(os.devnull, "w", encoding="utf-8"), None  # noqa: PTH123
     if stream is not original:
         return stream, None
     with suppress(OSError, ValueError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -27,7 +28,7 @@ class Engine(Protocol):
 
     def run(
         self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task], /
-    ) -> Iterator[tuple[Task, Made | LostReport]]:
+    ) -> Generator[tuple[Task, Made | LostReport], None, None]:
         """Do the work for each report once, and yield what it made as it arrives, in any order."""
         ...
 
@@ -70,14 +71,15 @@ def judge_fleet(
         else:
             results[number] = known
             arrived(len(results), len(paths), path.name)
-    for task, done in engine.run(partial(judge_report, analyze), tasks):
-        if isinstance(done, LostReport):
-            lost[task.number] = done
-        else:
-            results[task.number] = done
-            if store:
-                store.keep(task.path, done)
-        arrived(len(results) + len(lost), len(paths), task.path.name)
+    with closing(engine.run(partial(judge_report, analyze), tasks)) as arriving:
+        for task, done in arriving:
+            if isinstance(done, LostReport):
+                lost[task.number] = done
+            else:
+                results[task.number] = done
+                if store:
+                    store.keep(task.path, done)
+            arrived(len(results) + len(lost), len(paths), task.path.name)
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
     return merge(paths, results, lost, pattern=pattern, same_host=same_host, policy=policy)
