@@ -30,5 +30,7 @@ def _located(line: SourceLine, root: Path) -> SourceLine:
     path = Path(line.file)
     inside = path.is_absolute() and path.is_relative_to(root)
     shown = str(path.relative_to(root)) if inside else _HOME.sub("", line.file)
-    found = linecache.getline(str(root / path), line.line) if line.line else ""
+    # No file has such a name, and asking for one is an error.
+    readable = line.line and "\0" not in line.file
+    found = linecache.getline(str(root / path), line.line) if readable else ""
     return replace(line, file=shown, text=found.strip()[:_MAX_LENGTH])
