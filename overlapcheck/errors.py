@@ -129,15 +129,22 @@ def foreseen(error: BaseException) -> OverlapcheckError:
         return TooLarge(
             "out of memory", "judge a part: --window or --device, or give it more memory"
         )
-    said = " ".join(str(error).split())
-    printable = "".join(char if char.isprintable() else "?" for char in said)[:_MOST_TOLD]
-    what = type(error).__name__ + (f": {printable}" if printable else "")
-    if isinstance(error, OSError):
-        return Unforeseen(f"{what}{_place(error)}", "check the file or the disk that it names")
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return Unforeseen(
+            f"{_printable(error.filename)}: {error.strerror}", "check the path and its permissions"
+        )
+    said = _printable(error)
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return Unforeseen(
         f"an error of our own, {what}{_place(error)}",
         "please report it, with what it prints after: export OVERLAPCHECK_TRACEBACK=1",
     )
+
+
+def _printable(text: object) -> str:
+    """A text that we did not write, as one line that is no more than that."""
+    words = " ".join(str(text).split())
+    return "".join(char if char.isprintable() else "?" for char in words[:_MOST_TOLD])
 
 
 def _place(error: BaseException) -> str:

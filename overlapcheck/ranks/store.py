@@ -59,8 +59,8 @@ class Store:
             return None
         try:
             return from_plain(ReportResult, json.loads(place.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError):
-            # Not there, or half of one: it is made again.
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            # Not there, half of one, or altered: it is made again.
             return None
 
     def keep(self, report: Path, result: ReportResult) -> None:
