@@ -14,7 +14,7 @@ from overlapcheck.cli.analyze import analyze
 from overlapcheck.cli.baseline import baseline
 from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
-from overlapcheck.cli.exits import exit_code_of, leave
+from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
@@ -36,7 +36,7 @@ Exit codes:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(__version__, prog_name="overlapcheck")
 def cli() -> None:
     """Prove that a GPU program's copies and collectives run under its compute.

@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -14,6 +15,17 @@ from overlapcheck.errors import ExitCode, foreseen
 
 _TRACEBACK = "OVERLAPCHECK_TRACEBACK"
 """Variable that asks for the whole traceback of an error."""
+
+
+class Commands(click.Group):
+    """Commands whose errors reach us: click would exit with 1 at any broken pipe of ours."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See click."""
+        try:
+            return super().invoke(ctx)
+        except (OSError, EOFError, SystemExit) as error:
+            raise foreseen(error) from error
 
 
 def exit_code_of(command: Callable[[], int | None]) -> int:
@@ -27,9 +39,9 @@ def exit_code_of(command: Callable[[], int | None]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, SystemExit) as error:
-        # click makes these of a Ctrl-C, but also of any EOFError and of any broken pipe.
-        return _told(error.__cause__ or error.__context__ or error)
+    except SystemExit:
+        # click's answer to a shell that completes a command line.
+        raise
     except BaseException as error:
         return _told(error)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 Noun = TypeVar("Noun")
+_LARGEST = (1 << 63) - 1
 
 
 def to_plain(value: Any) -> Any:
@@ -73,9 +74,10 @@ def _restored(kind: Any, plain: Any) -> Any:
     if is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
         return kind(**{f.name: _restored(hints[f.name], plain[f.name]) for f in fields(kind)})
-    if kind is float and type(plain) is int:
-        return plain
-    _require(not isinstance(kind, type) or type(plain) is kind, kind, plain)
+    numeric = kind in (int, float) and type(plain) in (int, kind)
+    _require(numeric or not isinstance(kind, type) or type(plain) is kind, kind, plain)
+    if numeric and not -_LARGEST <= plain <= _LARGEST:
+        raise ValueError("a number larger than any of ours")
     return plain
 
 

@@ -98,7 +98,6 @@ def test_an_unforeseen_error_of_any_command_is_one_line_and_4(
         (AssertionError("a\nb\x1b[31m"), "AssertionError: a b?[31m"),
         (RecursionError("too deep"), "RecursionError: too deep"),
         (MemoryError(), "out of memory; judge a part"),
-        # click takes the next two for the end of the input and of the output.
         (EOFError("no more"), "EOFError: no more"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "BrokenPipeError: [Errno 32] Broken pipe"),
         (PermissionError(errno.EACCES, "Permission denied", "a/b"), "a/b: Permission denied"),
