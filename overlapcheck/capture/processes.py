@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 POLL_S = 0.05
-_STATE, _PARENT, _START_TICKS, _EXIT_STATUS = 0, 1, 19, 49
+_STATE, _CPU_TICKS, _START_TICKS, _EXIT_STATUS = 0, slice(11, 15), 19, 49
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,13 @@ class RunningProcess:
         if fields is None or fields[_STATE] != "Z" or int(fields[_START_TICKS]) != self.start_ticks:
             return False
         return os.WIFSIGNALED(int(fields[_EXIT_STATUS]))
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of it and of the children that it has waited for."""
+        fields = _fields(self.pid)
+        ticks = sum(map(int, fields[_CPU_TICKS])) if fields else 0
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def send(self, signum: int, *, whole_group: bool = False) -> None:
         """Send a signal to it, or to its process group when it leads one; gone is no error."""

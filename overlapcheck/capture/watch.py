@@ -14,12 +14,12 @@ from pathlib import Path
 from overlapcheck.capture.disk_guard import DiskGuard
 from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import STOP_SIGNALS
+from overlapcheck.capture.launcher import Launcher
 from overlapcheck.capture.processes import (
     POLL_S,
     RunningProcess,
     end_process,
     process,
-    process_or_zombie,
     processes_with_tmpdir,
 )
 from overlapcheck.capture.tool import kill_session
@@ -43,7 +43,7 @@ class Watch:
         self._progress = progress
         self._warn = warn
         self._program: RunningProcess | None = None
-        self._launcher: RunningProcess | None = None
+        self._launcher: Launcher | None = None
         self._received: deque[int] = deque()
         self._held: list[int] = []
         self._stops: list[int] = []
@@ -53,13 +53,16 @@ class Watch:
         self._started_at = self._ended_at = time.monotonic()
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
-        self.lost_launcher = False
-        """The part of nsys that waits for the program was gone before it: nsys waits for ever."""
 
     @property
     def stopped_by(self) -> str:
         """First signal that was handed on to end the program; empty when none was."""
         return signal.Signals(self._stops[0]).name if self._stops else ""
+
+    @property
+    def lost_launcher(self) -> bool:
+        """The part of nsys that waits for the program was gone before it."""
+        return self._launcher is not None and self._launcher.is_lost
 
     @property
     def program_seconds(self) -> float:
@@ -85,11 +88,8 @@ class Watch:
         try:
             while (nsys.poll() is None or end.is_writing) and not self._abandoned:
                 self._look_for_the_program()
-                if self.lost_launcher and self._importing:
-                    # What nsys would do at the program's end, had it heard of that.
-                    end.begin()
-                    if not end.is_writing:
-                        break
+                if self._importing and self._nsys_waits_in_vain(end):
+                    break
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
@@ -126,6 +126,17 @@ class Watch:
                 self._hand_on(signum, program)
             self._held.clear()
 
+    def _nsys_waits_in_vain(self, end: EarlyEnd) -> bool:
+        """Whether nsys will never hear that the program is over, and has been told to write."""
+        if self._launcher is None:
+            return False
+        self._launcher.look(program_runs=False)
+        self._launcher.wake()
+        if self._launcher.is_lost:
+            end.begin()
+            return not end.is_writing
+        return False
+
     def _look_for_the_program(self) -> None:
         if self._importing:
             return
@@ -133,16 +144,13 @@ class Watch:
             self._program = self._started()
             if self._program is None:
                 return
-            self._launcher = self._parent_of_the_program()
+            self._launcher = Launcher(self._scratch)
             self._started_at = time.monotonic()
         self._ended_at = time.monotonic()
-        launcher, program_runs = self._launcher, self._program.is_running
-        if launcher is not None and not launcher.is_running:
-            self.lost_launcher |= program_runs or launcher.was_killed
+        program_runs = self._program.is_running
+        if self._launcher is not None:
+            self._launcher.look(program_runs=program_runs)
         if not program_runs:
-            if launcher is not None:
-                # One that the program stopped would never tell that it is over.
-                launcher.send(signal.SIGCONT)
             self._importing = True
             self._progress("writing the report")
 
@@ -157,10 +165,6 @@ class Watch:
                 ) from None
             return None
         return process(pid) or RunningProcess(pid, start_ticks=-1)
-
-    def _parent_of_the_program(self) -> RunningProcess | None:
-        """The part of nsys that waits for the program's end."""
-        return process_or_zombie(int((self._scratch / "launcher").read_text(encoding="ascii")))
 
     def _program_runs(self) -> bool:
         return self._program is not None and self._program.is_running
