@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from overlapcheck.report import DeviceReport, Report
 
 _SHARE_DIGITS = 4
+_ERROR_MARK = "overlapcheck_error"
+"""Attribute of a test's report; attributes travel with it, from worker processes too."""
 
 
 class NotProven(AssertionError):
@@ -241,13 +243,13 @@ def pytest_runtest_makereport(
 
     report = yield
     if call.excinfo is not None and call.excinfo.errisinstance(OverlapcheckError):
-        report.overlapcheck_error = True
+        vars(report)[_ERROR_MARK] = True
     return report
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Such a test has an error; it did not fail."""
-    if getattr(report, "overlapcheck_error", False) and report.failed:
+    if report.failed and vars(report).get(_ERROR_MARK):
         return "error", "E", "ERROR"
     return None
 
