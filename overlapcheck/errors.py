@@ -5,8 +5,10 @@ The library raises these; only the command line prints them (one line, on stderr
 
 from __future__ import annotations
 
+import signal
+import traceback
 from enum import IntEnum
-from typing import ClassVar
+from pathlib import Path
 
 
 class ExitCode(IntEnum):
@@ -18,6 +20,15 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
     COULD_NOT_RUN = 4
     PROGRAM_FAILED = 5
+    # As a shell tells it: 128 and the number of the signal that stopped us.
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+_SIGNAL_BASE = 128
+_MOST_TOLD = 200
+"""Characters of a message that we did not write."""
 
 
 class OverlapcheckError(Exception):
@@ -28,7 +39,7 @@ class OverlapcheckError(Exception):
         hint: what to do next, ideally the command to type; one line, may be empty.
     """
 
-    exit_code: ClassVar[ExitCode] = ExitCode.COULD_NOT_RUN
+    exit_code: ExitCode = ExitCode.COULD_NOT_RUN
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -64,7 +75,17 @@ class ExportFailed(OverlapcheckError):
 
 
 class Interrupted(OverlapcheckError):
-    """A signal stopped us before there was a result; nothing half-made is left."""
+    """A signal stopped us before there was a result; nothing half-made is left.
+
+    Args:
+        message: as of every error.
+        hint: as of every error.
+        signum: the signal's number.
+    """
+
+    def __init__(self, message: str, hint: str = "", signum: int = signal.SIGINT) -> None:
+        super().__init__(message, hint)
+        self.exit_code = ExitCode(_SIGNAL_BASE + signum)
 
 
 # ---- reading the input
@@ -91,3 +112,47 @@ class TooLarge(OverlapcheckError):
 
 class OutputUnwritable(OverlapcheckError):
     """A result file could not be written."""
+
+
+# ---- what nobody foresaw
+
+
+class Unforeseen(OverlapcheckError):
+    """A defect of ours, or a failure of the system that nothing was written for."""
+
+
+def foreseen(error: BaseException) -> OverlapcheckError:
+    """Any exception as an error of this tree: what came, where, and what to do about it."""
+    if isinstance(error, OverlapcheckError):
+        return error
+    if isinstance(error, MemoryError):
+        return TooLarge(
+            "out of memory", "judge a part: --window or --device, or give it more memory"
+        )
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return Unforeseen(
+            f"{_printable(error.filename)}: {error.strerror}", "check the path and its permissions"
+        )
+    said = _printable(error)
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return Unforeseen(
+        f"an error of our own, {what}{_place(error)}",
+        "please report it, with what it prints after: export OVERLAPCHECK_TRACEBACK=1",
+    )
+
+
+def _printable(text: object) -> str:
+    """A text that we did not write, as one line that is no more than that."""
+    words = " ".join(str(text).split())
+    return "".join(char if char.isprintable() else "?" for char in words[:_MOST_TOLD])
+
+
+def _place(error: BaseException) -> str:
+    """Our own line that it came through last."""
+    package = Path(__file__).parent
+    own = [
+        f"{path.relative_to(package)}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if (path := Path(frame.f_code.co_filename)).is_relative_to(package)
+    ]
+    return f" ({own[-1]})" if own else ""

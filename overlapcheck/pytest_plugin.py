@@ -11,7 +11,8 @@ before a fixture is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from overlapcheck.report import DeviceReport, Report
 
 _SHARE_DIGITS = 4
+_ERROR_MARK = "overlapcheck_error"
+"""Attribute of a test's report; attributes travel with it, from worker processes too."""
 
 
 class NotProven(AssertionError):
@@ -134,7 +137,8 @@ def overlapcheck_analyze(pytestconfig: pytest.Config) -> Callable[..., Judged]:
     """
 
     def analyze(path: str | Path, **limits: Any) -> Judged:
-        return _judged(Path(path), limits, pytestconfig.rootpath, "overlapcheck_analyze()")
+        with _as_error():
+            return _judged(Path(path), limits, pytestconfig.rootpath, "overlapcheck_analyze()")
 
     return analyze
 
@@ -171,12 +175,14 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
             capture_range=capture_range,
             extra=parse_nsys_args(nsys_args),
         )
-        found = find_nsys(nsys)
-        captured = profile(spec, command, found, None, tmp_path)
+        with _as_error():
+            found = find_nsys(nsys)
+            captured = profile(spec, command, found, None, tmp_path)
         if captured.program_failed:
             raise ProgramFailed(f"{command[0]} {captured.ending}")
         root, caller = pytestconfig.rootpath, "overlapcheck_run()"
-        return _judged(captured.report, limits, root, caller, nsys=found.path)
+        with _as_error():
+            return _judged(captured.report, limits, root, caller, nsys=found.path)
 
     return run
 
@@ -212,6 +218,40 @@ def _source(limits: Mapping[str, Any], root: Path) -> tuple[Source, dict[str, An
         root,
     )
     return source, settings
+
+
+@contextmanager
+def _as_error() -> Generator[None, None, None]:
+    """Nothing that goes wrong in here is an assertion of the test, whatever its type."""
+    from overlapcheck.errors import foreseen
+
+    try:
+        yield
+    except Exception as error:
+        told = foreseen(error)
+        if told is error:
+            raise
+        raise told from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Mark what is an error of ours, or of a file, and so no finding about the program."""
+    from overlapcheck.errors import OverlapcheckError
+
+    report = yield
+    if call.excinfo is not None and call.excinfo.errisinstance(OverlapcheckError):
+        vars(report)[_ERROR_MARK] = True
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Such a test has an error; it did not fail."""
+    if report.failed and vars(report).get(_ERROR_MARK):
+        return "error", "E", "ERROR"
+    return None
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import lzma
+import signal
 import sys
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,14 @@ def real_export(tmp_path_factory: pytest.TempPathFactory) -> RealExport:
         return target
 
     return unpacked
+
+
+@pytest.fixture(scope="session")
+def with_default_signals() -> Callable[[], None]:
+    """For `preexec_fn`: stop signals as in a terminal, though nohup or `&` made us ignore some."""
+
+    def reset() -> None:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(signum, signal.SIG_DFL)
+
+    return reset

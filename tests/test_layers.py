@@ -34,6 +34,7 @@ MAX_LINES = 300
 """Of code: blank lines, comments and docstrings explain and do not count."""
 MAX_COMMAND_LINES = 60
 NOT_COMMANDS = {
+    "exits",
     "heap",
     "__init__",
     "files",
@@ -43,6 +44,8 @@ NOT_COMMANDS = {
     "progress",
     "rank_options",
     "recording_options",
+    "standard_streams",
+    "stopping",
 }
 
 

@@ -180,6 +180,28 @@ def test_other_comparisons_are_left_alone(project: Project) -> None:
     assert "At index 1 diff: 2 != 3" in out
 
 
+@pytest.mark.parametrize("error", ["AssertionError('no')", "KeyError('no')", "MemoryError()"])
+def test_an_error_of_ours_is_an_error_and_no_failure(project: Project, error: str) -> None:
+    code, out = project.pytest(
+        "from overlapcheck import pipeline\n"
+        f"def broken(*_, **__): raise {error}\n"
+        "pipeline.analyze = broken\n"
+        "assert overlapcheck_analyze('x.sqlite').outcome == 'PASS'"
+    )
+
+    assert code == 1
+    assert "1 error in" in out
+    assert "failed" not in out.splitlines()[-1]
+
+
+def test_a_report_that_is_none_is_an_error_and_no_failure(project: Project) -> None:
+    code, out = project.pytest("assert overlapcheck_analyze('none.sqlite').outcome == 'PASS'")
+
+    assert code == 1
+    assert "none.sqlite: no such file" in out
+    assert "1 error in" in out
+
+
 # ---- running a program
 
 RECORDED = """

@@ -25,8 +25,9 @@ MESSAGE_SIGNALS = (
 def handling(signals: tuple[signal.Signals, ...], handler: Callable[[int], None]) -> Iterator[None]:
     """Call handler for these signals while the block runs.
 
-    A signal that was ignored when we started (nohup, a background job) stays ignored. Outside the
-    main thread Python cannot handle signals, and nothing is changed.
+    A signal that was ignored when we started (nohup, a background job) stays ignored, one that is
+    handled by something else than Python stays with that. Outside the main thread Python cannot
+    handle signals, and nothing is changed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -38,7 +39,7 @@ def handling(signals: tuple[signal.Signals, ...], handler: Callable[[int], None]
     previous = {
         signum: signal.signal(signum, handle)
         for signum in signals
-        if signal.getsignal(signum) is not signal.SIG_IGN
+        if signal.getsignal(signum) not in (signal.SIG_IGN, None)
     }
     try:
         yield
@@ -68,5 +69,5 @@ def interruptible(stage: str, hint: str = "") -> Iterator[None]:
         with handling(STOP_SIGNALS, stop):
             yield
     except KeyboardInterrupt as error:
-        name = signal.Signals(received[-1] if received else signal.SIGINT).name
-        raise Interrupted(f"stopped by {name} while {stage}", hint) from error
+        signum = signal.Signals(received[0] if received else signal.SIGINT)
+        raise Interrupted(f"stopped by {signum.name} while {stage}", hint, signum) from error

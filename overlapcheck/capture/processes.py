@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 POLL_S = 0.05
+_STATE, _CPU_TICKS, _START_TICKS, _EXIT_STATUS = 0, slice(11, 15), 19, 49
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,21 @@ class RunningProcess:
     def is_running(self) -> bool:
         """Whether it lives; a zombie does not."""
         return _running(self.pid) == self
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal ended it; seen while its own parent has not taken note of that."""
+        fields = _fields(self.pid)
+        if fields is None or fields[_STATE] != "Z" or int(fields[_START_TICKS]) != self.start_ticks:
+            return False
+        return os.WIFSIGNALED(int(fields[_EXIT_STATUS]))
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of it and of the children that it has waited for."""
+        fields = _fields(self.pid)
+        ticks = sum(map(int, fields[_CPU_TICKS])) if fields else 0
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def send(self, signum: int, *, whole_group: bool = False) -> None:
         """Send a signal to it, or to its process group when it leads one; gone is no error."""
@@ -39,6 +55,12 @@ class RunningProcess:
 def process(pid: int) -> RunningProcess | None:
     """The process with this id, or None when it is gone."""
     return _running(pid)
+
+
+def process_or_zombie(pid: int) -> RunningProcess | None:
+    """The process with this id, dead or alive, until its parent has taken note of its end."""
+    fields = _fields(pid)
+    return RunningProcess(pid, int(fields[_START_TICKS])) if fields else None
 
 
 def processes_with_tmpdir(directory: Path) -> Iterator[RunningProcess]:
@@ -64,11 +86,17 @@ def end_process(running: RunningProcess, *, grace_s: float) -> None:
 
 
 def _running(pid: int) -> RunningProcess | None:
+    fields = _fields(pid)
+    if fields is None or fields[_STATE] in "ZX":
+        return None
+    return RunningProcess(pid, int(fields[_START_TICKS]))
+
+
+def _fields(pid: int) -> list[str] | None:
+    """What /proc says of a process from its state on; proc(5) counts from the process id."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     # The command name before the last parenthesis may contain anything.
-    fields = stat.rpartition(")")[2].split()
-    state, start_ticks = fields[0], int(fields[19])
-    return None if state in "ZX" else RunningProcess(pid, start_ticks)
+    return stat.rpartition(")")[2].split()

@@ -118,6 +118,10 @@ def profile(
             with contextlib.suppress(OSError):
                 wanted.parent.rmdir()
     warnings += [text for text in (kept.warning, log_warning) if text]
+    if recording.lost_launcher:
+        warnings.append(
+            f"nsys's launcher was killed while {command[0]} ran: how that ended is not known"
+        )
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
     return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
 

@@ -6,9 +6,10 @@ the program has the very files that overlapcheck was started with.
 
     program_start.py STATE TMPDIR STDIN STDOUT STDERR -- PROGRAM ARGUMENTS...
 
-STATE is a directory: `started` receives the process id, `not_started` why the program could not
-be run, `config_files` what nsys wrote outside its temporary directory. TMPDIR is `=value` to
-restore the variable, empty to remove it. The streams are inherited descriptors.
+STATE is a directory: `started` receives the process id, `launcher` before it that of its parent,
+`not_started` why the program could not be run, `config_files` what nsys wrote outside its temporary
+directory. TMPDIR is `=value` to restore the variable, empty to remove it. The streams are
+inherited descriptors.
 """
 
 import errno
@@ -38,6 +39,7 @@ def main(arguments: list[str]) -> None:
     # NOTE: nsys 2023.4.4 leaves these in /tmp when it is killed.
     written = {value for value in os.environ.values() if "/injection_config_" in value}
     _write(f"{state}/config_files", "\n".join(sorted(written)))
+    _write(f"{state}/launcher", str(os.getppid()))
     _write(f"{state}/started", str(os.getpid()))
     try:
         _become(command)

@@ -27,12 +27,14 @@ class Recording:
     """How nsys and the program under it ended."""
 
     exit_code: int
-    """nsys's own, which is the program's when that was started."""
+    """nsys's own, which is the program's when that was started; 0 where nsys lost sight of it."""
     started: bool
     not_started: str
     """Why the system refused to run the program; empty when it did not."""
     outlived_nsys: bool
     """nsys was gone while the program still ran; the program has been ended."""
+    lost_launcher: bool
+    """nsys's launcher was gone before the program: nobody knows how that ended."""
     stopped_by: str
     """First signal that was handed on to end the program; empty when none was."""
     program_seconds: float
@@ -73,10 +75,11 @@ def record(
         nsys = _start(argv, own, streams, log.fileno())
         watch.run(nsys, EarlyEnd(nsys, argv[0], own, scratch / "stop.log"))
     return Recording(
-        exit_code=nsys.returncode,
+        exit_code=0 if watch.lost_launcher and not watch.outlived_nsys else nsys.returncode,
         started=(scratch / "started").exists(),
         not_started=_text(scratch / "not_started"),
         outlived_nsys=watch.outlived_nsys,
+        lost_launcher=watch.lost_launcher,
         stopped_by=watch.stopped_by,
         program_seconds=watch.program_seconds,
         said=spoken_lines(_text(log_path)),

@@ -14,6 +14,7 @@ from pathlib import Path
 from overlapcheck.capture.disk_guard import DiskGuard
 from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import STOP_SIGNALS
+from overlapcheck.capture.launcher import Launcher
 from overlapcheck.capture.processes import (
     POLL_S,
     RunningProcess,
@@ -42,12 +43,13 @@ class Watch:
         self._progress = progress
         self._warn = warn
         self._program: RunningProcess | None = None
+        self._launcher: Launcher | None = None
         self._received: deque[int] = deque()
         self._held: list[int] = []
         self._stops: list[int] = []
         self._importing = False
         self._warned_of_import = False
-        self._abandoned = False
+        self._abandoned = 0
         self._started_at = self._ended_at = time.monotonic()
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
@@ -56,6 +58,11 @@ class Watch:
     def stopped_by(self) -> str:
         """First signal that was handed on to end the program; empty when none was."""
         return signal.Signals(self._stops[0]).name if self._stops else ""
+
+    @property
+    def lost_launcher(self) -> bool:
+        """The part of nsys that waits for the program was gone before it."""
+        return self._launcher is not None and self._launcher.is_lost
 
     @property
     def program_seconds(self) -> float:
@@ -81,6 +88,8 @@ class Watch:
         try:
             while (nsys.poll() is None or end.is_writing) and not self._abandoned:
                 self._look_for_the_program()
+                if self._importing and self._nsys_waits_in_vain(end):
+                    break
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
@@ -90,7 +99,9 @@ class Watch:
         finally:
             self._clean_up(nsys)
         if self._abandoned:
-            raise Interrupted("given up while nsys was writing the report", "run it again")
+            raise Interrupted(
+                "given up while nsys was writing the report", "run it again", self._abandoned
+            )
 
     def _deal_with_signals(self, end: EarlyEnd) -> None:
         """Hand signals on to the program, or protect the report that is being written."""
@@ -115,6 +126,17 @@ class Watch:
                 self._hand_on(signum, program)
             self._held.clear()
 
+    def _nsys_waits_in_vain(self, end: EarlyEnd) -> bool:
+        """Whether nsys will never hear that the program is over, and has been told to write."""
+        if self._launcher is None:
+            return False
+        self._launcher.look(program_runs=False)
+        self._launcher.wake()
+        if self._launcher.is_lost:
+            end.begin()
+            return not end.is_writing
+        return False
+
     def _look_for_the_program(self) -> None:
         if self._importing:
             return
@@ -122,9 +144,13 @@ class Watch:
             self._program = self._started()
             if self._program is None:
                 return
+            self._launcher = Launcher(self._scratch)
             self._started_at = time.monotonic()
         self._ended_at = time.monotonic()
-        if not self._program.is_running:
+        program_runs = self._program.is_running
+        if self._launcher is not None:
+            self._launcher.look(program_runs=program_runs)
+        if not program_runs:
             self._importing = True
             self._progress("writing the report")
 
@@ -159,7 +185,7 @@ class Watch:
         if signum not in STOP_SIGNALS:
             return
         if self._warned_of_import:
-            self._abandoned = True
+            self._abandoned = signum
         else:
             self._warned_of_import = True
             self._warn("the report is being written; once more gives it up")

@@ -27,6 +27,11 @@ def why_no_report(
             f"nsys died while {program} ran, and the recording with it: {last}",
             f"the program has been ended, too; run it again, or look: {_DOCTOR}",
         )
+    if recording.lost_launcher:
+        return CaptureFailed(
+            f"nsys's launcher was killed while {program} ran, and left no usable report",
+            "see that the program does not kill its own parent, then run it again",
+        )
     ending = f"{program} ended with exit code {recording.exit_code}"
     if spec.nvtx_range:
         return CaptureFailed(

@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, so that --help is instant.
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -16,13 +15,15 @@ from overlapcheck.cli.baseline import baseline
 from overlapcheck.cli.cache import cache
 from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
+from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
-from overlapcheck.cli.messages import say, say_usage
+from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
-from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.cli.standard_streams import standard_streams
+from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
 Exit codes:
@@ -31,12 +32,13 @@ Exit codes:
   2  wrong option or limit
   3  inconclusive: the recording cannot prove it; the report says what would;
      or not comparable
-  4  could not run: no nsys, no report, unreadable file
+  4  could not run: no nsys, no report, unreadable file, an error of ours
   5  the profiled program failed
+  128 and the signal's number: stopped (Ctrl-C 130, SIGTERM 143)
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(__version__, prog_name="overlapcheck")
 def cli() -> None:
     """Prove that a GPU program's copies and collectives run under its compute.
@@ -54,20 +56,12 @@ for command in (run, analyze, compare, baseline, render, init, explain, doctor, 
 
 
 def main() -> None:
-    """Run the command line and exit with its code; every foreseen failure is one line."""
+    """Run the command line and exit with its code; every failure is one line, none is 0 or 1."""
     share_heap()
-    try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
-    except click.ClickException as error:
-        say_usage(error)
-        sys.exit(error.exit_code)
-    except OverlapcheckError as error:
-        say(str(error))
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        say("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our stdout went away (`| head`): not worth a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(ExitCode.COULD_NOT_RUN)
+    with standard_streams() as streams:
+        code = exit_code_of(lambda: cli.main(standalone_mode=False))
+        sys.stdout.flush()
+        if lost := streams.lost_output:
+            say(f"stdout: cannot be written: {lost.strerror}")
+            code = ExitCode.COULD_NOT_RUN
+    leave(code)

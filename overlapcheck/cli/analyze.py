@@ -27,26 +27,20 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
     """
     from overlapcheck import pipeline
-    from overlapcheck.capture.interruption import interruptible
-    from overlapcheck.cli.files import spare_inputs
+    from overlapcheck.cli.inputs import several_of
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
-    from overlapcheck.ingest.columnar import is_table_folder
-    from overlapcheck.ranks.inputs import expand, is_several
+    from overlapcheck.cli.stopping import stoppable
 
-    one, report = None, Path(reports[0])
-    if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
-        one = expand(reports, is_table_folder)
-    lists = (Path(name[1:]) for name in reports if name.startswith("@"))
-    spare_inputs(judging.outputs, [*(one.reports if one else (report,)), *lists])
+    one = several_of(reports, judging)
     if one is not None:
         from overlapcheck.cli.ranks import analyze_ranks, is_job
 
         if is_job(one, judging.policy):
             return analyze_ranks(one, judging, fleet, nsys)
-        report = one.reports[0]
-    with interruptible(f"analysing {report}"), shown() as progress:
+    report = one.reports[0] if one else Path(reports[0])
+    with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
             report,
             policy=judging.policy,

@@ -21,15 +21,17 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     from overlapcheck import pipeline
     from overlapcheck.causes import causes
     from overlapcheck.cli.messages import say
+    from overlapcheck.cli.stopping import stoppable
     from overlapcheck.policy.resolve import Source, resolve, settings_of
     from overlapcheck.reporting.restore import read_result
 
     if _is_json(path):
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
-    return pipeline.analyze(
-        path, policy=policy, selection=selection, progress=progress, timeline=False, warn=say
-    )
+    with stoppable(f"analysing {path}"):
+        return pipeline.analyze(
+            path, policy=policy, selection=selection, progress=progress, timeline=False, warn=say
+        )
 
 
 def _is_json(path: Path) -> bool:

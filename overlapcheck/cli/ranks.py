@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from overlapcheck import pipeline
-from overlapcheck.capture.interruption import interruptible
 from overlapcheck.cli.files import write
 from overlapcheck.cli.options import Judging
 from overlapcheck.cli.output import print_text, suited
@@ -15,6 +14,7 @@ from overlapcheck.cli.rank_engine import engine_of, store_of
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.cli.rank_progress import counted
+from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.merge import lacks_ranks
@@ -37,7 +37,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     how |= {"cache": judging.cache, "source_root": judging.source_root}
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
-    with interruptible(f"analysing {len(paths)} reports", hint), counted() as arrived:
+    with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
             partial(pipeline.analyze, timeline=False, **how),
@@ -54,7 +54,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     for path in files.keys() - pages:
         write(path, files[path].render(report))
     if pages:
-        with interruptible("drawing timelines"):
+        with stoppable("drawing timelines"):
             draw = partial(pipeline.draw, **how)
             write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
     return report.exit_code

@@ -28,11 +28,11 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
     """
     from overlapcheck import pipeline
     from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.interruption import interruptible
     from overlapcheck.capture.profile import profile
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
+    from overlapcheck.cli.stopping import stoppable
 
     nsys = find_nsys(recording.nsys)
     with shown() as progress:
@@ -43,7 +43,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
         if captured.program_exit:
             say(f"{command[0]} {captured.ending}")
         report = captured.report
-        with interruptible(f"analysing {report}", f"overlapcheck analyze {report}"):
+        with stoppable(f"analysing {report}", f"overlapcheck analyze {report}"):
             result = pipeline.analyze(
                 report,
                 policy=judging.policy,

@@ -194,6 +194,8 @@ def _probe(path: Path) -> dict[str, frozenset[str]]:
                 )
                 for (name,) in names
             }
+    except UnicodeDecodeError as error:
+        raise _damaged(path, "its schema is no UTF-8 text") from error
     except sqlite3.Error as error:
         raise _damaged(path, str(error)) from error
 

@@ -30,6 +30,9 @@ def step_times(
     if window.steps is None:
         return StepTimes.none()
     inside = (steps.kernel_step >= window.skipped) & (kernels.start_ns < window.end_ns)
+    if not inside.any():
+        # A window of no length: kernels of no length at one instant.
+        return StepTimes.none()
     number = steps.kernel_step[inside]
     first, _ = groups(number)
     # Kernels are sorted by start, so the first row of a step is its first kernel. Steps that run

@@ -35,6 +35,13 @@ def read_document(path: Path) -> dict[str, Any]:
             f"{shown(path)}:{_line(str(error), text)}: not valid TOML: {_problem(str(error))}",
             f"correct that line, {_NO_POLICY}",
         ) from error
+    except (ValueError, RecursionError) as error:
+        what = "a number has too many digits"
+        if isinstance(error, RecursionError):
+            what = "lists or tables lie too deep in each other"
+        raise PolicyInvalid(
+            f"{shown(path)}: not a policy: {what}", f"shorten it, {_NO_POLICY}"
+        ) from error
 
 
 def shown(path: Path) -> str:

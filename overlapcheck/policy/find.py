@@ -39,13 +39,26 @@ def find_policy_file(start: Path) -> PolicyFile | None:
         PolicyInvalid: a file that is or may be the policy cannot be read, or is somebody else's.
     """
     for folder in _upward(start):
-        own, project = folder / OWN_FILE, folder / PROJECT_FILE
-        if own.exists():
-            _require_own(own)
-            return _own(own)
-        if project.is_file() and (found := _in_project(project)) is not None:
-            _require_own(project)
-            return PolicyFile(project, TABLE, found)
+        try:
+            found = _in_folder(folder)
+        except OSError as error:
+            raise PolicyInvalid(
+                f"{folder}: cannot be searched for a policy: {error.strerror or error}",
+                "name the file: --config FILE, or judge without one: --no-config",
+            ) from error
+        if found is not None:
+            return found
+    return None
+
+
+def _in_folder(folder: Path) -> PolicyFile | None:
+    own, project = folder / OWN_FILE, folder / PROJECT_FILE
+    if own.exists():
+        _require_own(own)
+        return _own(own)
+    if project.is_file() and (found := _in_project(project)) is not None:
+        _require_own(project)
+        return PolicyFile(project, TABLE, found)
     return None
 
 

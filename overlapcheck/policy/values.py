@@ -35,6 +35,9 @@ class Place:
         return PolicyInvalid(f"{self.file}: {'.'.join(self.path)} {problem}", hint)
 
 
+MOST_STEPS = 1_000_000_000
+"""More than any recording has; a count up to here fits into a column."""
+
 Reader = Callable[[Any, Place], Any]
 """Checks a value of the file and gives it in our form.
 
@@ -56,11 +59,11 @@ def percentage(value: Any, place: Place) -> float:
         raise place.wrong(f"= {_toml(value)} is not a number", f"write {place.key} = 80 for 80 %")
     if value > 100:
         raise place.wrong(
-            f"= {value:g} is above 100 %, which no share can reach",
+            f"= {_short(value)} is above 100 %, which no share can reach",
             "give a percentage from 0 to 100",
         )
     if value < 0 or math.isnan(value):
-        raise place.wrong(f"= {value:g} is no share", "give a percentage from 0 to 100")
+        raise place.wrong(f"= {_short(value)} is no share", "give a percentage from 0 to 100")
     return float(value)
 
 
@@ -89,6 +92,10 @@ def count(value: Any, place: Place) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise place.wrong(
             f"= {_toml(value)} is not a count", f"write a whole number: {place.key} = 2"
+        )
+    if value > MOST_STEPS:
+        raise place.wrong(
+            f"= {_short(value)} is more than a recording has steps", f"write {place.key} = 2"
         )
     return value
 
@@ -164,4 +171,12 @@ def _toml(value: Any) -> str:
         return "{...}"
     if isinstance(value, list):
         return "[...]" if value else "[]"
-    return str(value)
+    return _short(value) if isinstance(value, int | float) else str(value)
+
+
+def _short(value: float) -> str:
+    """A number; Python writes none of thousands of digits, and nobody reads one of hundreds."""
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "a number of hundreds of digits"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ class DaskCluster:
 
     def run(
         self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
-    ) -> Iterator[tuple[Task, Made | LostReport]]:
+    ) -> Generator[tuple[Task, Made | LostReport], None, None]:
         """See `Engine.run`."""
         distributed = _distributed()
         with self._client(distributed) as client:
@@ -37,9 +37,10 @@ class DaskCluster:
             for future in arrived:
                 task = futures.pop(future)
                 try:
-                    yield task, future.result()
+                    made = future.result()
                 except distributed.KilledWorker:
-                    yield task, killed(task)
+                    made = killed(task)
+                yield task, made
                 # The scheduler may forget it: memory stays that of what is not merged yet.
                 future.release()
 

@@ -183,7 +183,11 @@ def _may_be_folder(link: Path) -> bool:
 
 
 def _is_folder(path: Path, is_export: IsExport) -> bool:
-    return path.is_dir() and not is_export(path)
+    try:
+        return path.is_dir() and not is_export(path)
+    except PermissionError:
+        # Whoever reads it as a report says so, and can only lose this one.
+        return False
 
 
 def _one_of_each(paths: Sequence[Path], is_export: IsExport) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -56,11 +57,13 @@ def draw_pages(
     numbers = sorted({rows[page.rank].report_number for page in chosen})
     drawn: dict[int, str] = {}
     lost = []
-    for task, made in engine.run(partial(draw_report, draw), [Task(n, paths[n]) for n in numbers]):
-        if isinstance(made, LostReport):
-            lost.append(made)
-        else:
-            drawn[task.number] = made
+    tasks = [Task(number, paths[number]) for number in numbers]
+    with closing(engine.run(partial(draw_report, draw), tasks)) as arriving:
+        for task, made in arriving:
+            if isinstance(made, LostReport):
+                lost.append(made)
+            else:
+                drawn[task.number] = made
     names: dict[int, str] = {}
     ranks = []
     for page in chosen:

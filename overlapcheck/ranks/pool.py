@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 from overlapcheck.fleet import LostReport, Task
-from overlapcheck.ranks.work import killed
+from overlapcheck.ranks.work import killed, lost
+from overlapcheck.ranks.worker_life import become_worker, end_workers, submit
 
 Made = TypeVar("Made")
 
@@ -25,7 +26,7 @@ class ThisProcess:
 
     def run(
         self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
-    ) -> Iterator[tuple[Task, Made | LostReport]]:
+    ) -> Generator[tuple[Task, Made | LostReport], None, None]:
         """See `Engine.run`."""
         for task in tasks:
             yield task, work(task)
@@ -39,7 +40,7 @@ class LocalPool:
 
     def run(
         self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task]
-    ) -> Iterator[tuple[Task, Made | LostReport]]:
+    ) -> Generator[tuple[Task, Made | LostReport], None, None]:
         """See `Engine.run`."""
         left = deque(tasks)
         while left:
@@ -59,7 +60,7 @@ class LocalPool:
                 while left and len(running) < self.jobs * _WAITING_PER_WORKER:
                     task = left.popleft()
                     try:
-                        running[pool.submit(work, task)] = task
+                        running[submit(pool, work, task)] = task
                     except BrokenProcessPool:
                         left.appendleft(task)
                         break
@@ -68,9 +69,11 @@ class LocalPool:
                 for future in sorted(done, key=lambda f: running[f].number):
                     task = running.pop(future)
                     try:
-                        yield task, future.result()
+                        made = _result(future, task)
                     except BrokenProcessPool:
                         broken.append(task)
+                    else:
+                        yield task, made
                 if broken or (left and not running and not done):
                     for future, task in running.items():
                         if future.done() and future.exception() is None:
@@ -79,18 +82,39 @@ class LocalPool:
                             broken.append(task)
                     return sorted(broken, key=lambda task: task.number)
             return []
+        except BaseException:
+            # A signal, or nobody wants the rest: what runs is not waited for.
+            end_workers(pool)
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _result(future: Future[Made | LostReport], task: Task) -> Made | LostReport:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:
+        # On the way back, after the work: a result that cannot be sent.
+        return lost(task, error)
+
+
 def _alone(work: Callable[[Task], Made | LostReport], task: Task) -> Made | LostReport:
-    with _pool(1) as pool:
-        try:
-            return pool.submit(work, task).result()
-        except BrokenProcessPool:
-            return killed(task)
+    pool = _pool(1)
+    try:
+        return _result(submit(pool, work, task), task)
+    except BrokenProcessPool:
+        return killed(task)
+    except BaseException:
+        end_workers(pool)
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     # NOTE: forking would copy the locks of Arrow's threads in whatever state they are.
-    return ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(
+        max_workers=workers, mp_context=get_context("spawn"), initializer=become_worker
+    )

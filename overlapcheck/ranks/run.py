@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -27,7 +28,7 @@ class Engine(Protocol):
 
     def run(
         self, work: Callable[[Task], Made | LostReport], tasks: Iterable[Task], /
-    ) -> Iterator[tuple[Task, Made | LostReport]]:
+    ) -> Generator[tuple[Task, Made | LostReport], None, None]:
         """Do the work for each report once, and yield what it made as it arrives, in any order."""
         ...
 
@@ -66,20 +67,22 @@ def judge_fleet(
     lost: dict[int, LostReport] = {}
     tasks = [Task(number, path) for number, path in enumerate(paths)]
     if store and not store.is_empty:
-        for task, digest in engine.run(digest_report, tasks):
-            known = store.find(task.path, digest) if isinstance(digest, str) else None
-            if known is not None:
-                results[task.number] = known
-                arrived(len(results), len(paths), task.path.name)
+        with closing(engine.run(digest_report, tasks)) as digests:
+            for task, digest in digests:
+                known = store.find(task.path, digest) if isinstance(digest, str) else None
+                if known is not None:
+                    results[task.number] = known
+                    arrived(len(results), len(paths), task.path.name)
         tasks = [task for task in tasks if task.number not in results]
-    for task, done in engine.run(partial(judge_content, analyze, store is not None), tasks):
-        if isinstance(done, LostReport):
-            lost[task.number] = done
-        else:
-            results[task.number] = done.result
-            if store and done.digest:
-                store.keep(task.path, done.digest, done.result)
-        arrived(len(results) + len(lost), len(paths), task.path.name)
+    with closing(engine.run(partial(judge_content, analyze, store is not None), tasks)) as judging:
+        for task, done in judging:
+            if isinstance(done, LostReport):
+                lost[task.number] = done
+            else:
+                results[task.number] = done.result
+                if store and done.digest:
+                    store.keep(task.path, done.digest, done.result)
+            arrived(len(results) + len(lost), len(paths), task.path.name)
     lost |= {len(paths) + number: one for number, one in enumerate(unread)}
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])

@@ -15,6 +15,7 @@ import numpy as np
 from overlapcheck.clean import clean
 
 Noun = TypeVar("Noun")
+_LARGEST = (1 << 63) - 1
 
 
 def to_plain(value: Any) -> Any:
@@ -59,21 +60,32 @@ def _restored(kind: Any, plain: Any) -> Any:
     if origin is np.ndarray:
         return _array(parts, plain)
     if origin is tuple:
+        _require(isinstance(plain, list), kind, plain)
         if len(parts) == 2 and parts[1] is Ellipsis:
             return tuple(_restored(parts[0], item) for item in plain)
         return tuple(_restored(part, item) for part, item in zip(parts, plain, strict=True))
     if origin is not None and issubclass(origin, Mapping):
+        _require(isinstance(plain, dict), kind, plain)
         return {key: _restored(parts[1], item) for key, item in plain.items()}
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind(*plain)
+        _require(isinstance(plain, list), kind, plain)
+        hints = _hints(kind)
+        return kind(*(_restored(hints[n], p) for n, p in zip(kind._fields, plain, strict=True)))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(plain)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
         return kind(**{f.name: _restored(hints[f.name], plain[f.name]) for f in fields(kind)})
-    if isinstance(kind, type) and not isinstance(plain, kind) and kind is not float:
-        raise TypeError(f"{plain!r} is no {kind.__name__}")
+    numeric = kind in (int, float) and type(plain) in (int, kind)
+    _require(numeric or not isinstance(kind, type) or type(plain) is kind, kind, plain)
+    if numeric and not -_LARGEST <= plain <= _LARGEST:
+        raise ValueError("a number larger than any of ours")
     return clean(plain) if kind is str else plain
+
+
+def _require(right: bool, kind: Any, plain: Any) -> None:
+    if not right:
+        raise TypeError(f"{str(plain)[:40]!r} is no {kind}")
 
 
 def _array(parts: tuple[Any, ...], plain: list[Any]) -> np.ndarray:

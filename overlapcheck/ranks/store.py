@@ -81,9 +81,9 @@ class Store:
             seal, _, text = _read(place).partition(b"\n")
             if hmac.compare_digest(seal, self._seal(place, text)):
                 return from_plain(ReportResult, json.loads(text))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             pass
-        # Not there, half of one or not ours: it is made again.
+        # Not there, half of one, altered or not ours: it is made again.
         return None
 
     def keep(self, report: Path, digest: str, result: ReportResult) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError
+from overlapcheck.errors import ExitCode, InputUnreadable, Interrupted, OverlapcheckError, foreseen
 from overlapcheck.fleet import LostReport, ReportResult, Task
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.redaction import names_no_one
@@ -112,16 +112,23 @@ def draw_report(draw: Draw, task: Task) -> str | LostReport:
 def _alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
     try:
         return make(task.path)
+    except Interrupted:
+        # Whoever stops one report means all.
+        raise
     except OverlapcheckError as error:
         # The report is named already, and folders hold the names of users and hosts.
         why = error.message.removeprefix(f"{task.path}: ")
         return _lost(task, why, error.hint, int(error.exit_code))
-    except MemoryError:
-        return LostReport(task.path.name, "not enough memory for this report", "use fewer --jobs")
     except Exception as error:
-        # A defect of ours on one report must not cost the others theirs.
-        why = f"unexpected {type(error).__name__}: {error}"
-        return _lost(task, " ".join(why.split()), "please report this")
+        return lost(task, error)
+
+
+def lost(task: Task, error: Exception) -> LostReport:
+    """What becomes of a report that an error of ours met; it must not cost the others theirs."""
+    if isinstance(error, MemoryError):
+        return _lost(task, "not enough memory for this report", "use fewer --jobs")
+    told = foreseen(error)
+    return _lost(task, told.message, told.hint, int(told.exit_code))
 
 
 def _lost(task: Task, why: str, hint: str, exit_code: int = ExitCode.COULD_NOT_RUN) -> LostReport:

@@ -8,7 +8,6 @@ lay (`Finding.blamed` is one piece of the right length).
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
@@ -29,6 +28,10 @@ from overlapcheck.verdict import Check, Verdict
 _Noun = TypeVar("_Noun")
 _NEVER_DRAWN = {"start_ns": 0, "end_ns": 0, "rows": [], "ticks": []}
 """Picture of a result saved before results held one."""
+
+
+_LARGEST = (1 << 63) - 1
+"""Of nanoseconds, bytes and rows; no other number is larger."""
 
 
 class _Unexpected(Exception):
@@ -132,7 +135,9 @@ def _report(document: dict[str, Any]) -> Report:
             )
         ),
         devices=tuple(
-            _noun(DeviceReport, {"picture": _NEVER_DRAWN} | _object(row, place), place)
+            _drawable(
+                _noun(DeviceReport, {"picture": _NEVER_DRAWN} | _object(row, place), place), place
+            )
             for row, place in _rows(document.get("devices"), "devices")
         ),
         findings=tuple(
@@ -141,6 +146,16 @@ def _report(document: dict[str, Any]) -> Report:
         ),
         **_additions(document),
     )
+
+
+def _drawable(device: DeviceReport, at: str) -> DeviceReport:
+    """The device, if its picture can be drawn."""
+    columns = max((len(row.cells) for row in device.picture.rows), default=0)
+    cells = (cell for row in device.picture.rows for cell in row.cells)
+    ticks = (column for column, _ in device.picture.ticks)
+    if not all(0 <= cell <= 1 for cell in cells) or not all(0 <= at <= columns for at in ticks):
+        raise _Unexpected(f"{at}.picture is none that can be drawn")
+    return device
 
 
 def _additions(document: dict[str, Any]) -> dict[str, Any]:
@@ -240,8 +255,10 @@ def _leaf(hint: Any, node: Any, at: str) -> Any:
             return hint(node)
         except ValueError:
             raise _Unexpected(f"{at} is {node!r}, which is none of its words") from None
-    if hint is float and type(node) in (int, float) and math.isfinite(node):
+    if hint in (float, int) and type(node) in (int, hint):
+        if not -_LARGEST <= node <= _LARGEST:
+            raise _Unexpected(f"{at} is larger than any number of a result")
         return node
-    if hint in (str, int, bool) and type(node) is hint:
+    if hint in (str, bool) and type(node) is hint:
         return node
     raise _Unexpected(f"{at} is no {getattr(hint, '__name__', hint)}")

@@ -74,6 +74,7 @@ class Machine:
 
     work: Path
     tmp: Path
+    with_default_signals: Callable[[], None]
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
     started: list[Running] = field(default_factory=list)
 
@@ -97,6 +98,7 @@ class Machine:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
+                preexec_fn=self.with_default_signals,
             )
         self.started.append(Running(child, errors))
         return self.started[-1]
@@ -124,12 +126,12 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(tmp_path: Path, with_default_signals: Callable[[], None]) -> Iterator[Machine]:
     # Short: nsys makes sockets in it.
     tmp = Path(tempfile.mkdtemp(prefix="oct", dir="/tmp"))
     work = tmp_path / "work"
     work.mkdir()
-    made = Machine(work, tmp)
+    made = Machine(work, tmp, with_default_signals)
     yield made
     for running in made.started:
         if running.child.poll() is None:

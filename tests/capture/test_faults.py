@@ -230,7 +230,7 @@ def test_second_interrupt_while_importing_gives_up(
     running.send(signal.SIGINT)
     ended = running.end()
     assert "given up while nsys was writing the report" in ended.stderr
-    assert ended.exit_code == COULD_NOT_RUN
+    assert ended.exit_code == 128 + signal.SIGINT
     assert machine.reports() == []
     machine.assert_clean()
 
@@ -261,7 +261,7 @@ def test_signal_while_exporting(
     running.wait_for((machine.work / "importing").exists)
     running.send(signum)
     ended = running.end()
-    assert ended.exit_code == COULD_NOT_RUN
+    assert ended.exit_code == 128 + signum
     assert f"stopped by {signum.name} while exporting {report}" in ended.stderr
     assert_no_traceback(ended.stderr)
     assert [path.name for path in report.parent.iterdir()] == [report.name]
@@ -286,7 +286,7 @@ def test_signal_while_analysing(machine: Machine, signum: signal.Signals) -> Non
     running.wait_for((machine.work / "analysing").exists)
     running.send(signum)
     ended = running.end()
-    assert ended.exit_code == COULD_NOT_RUN
+    assert ended.exit_code == 128 + signum
     assert f"stopped by {signum.name} while analysing step.nsys-rep" in ended.stderr
     assert "overlapcheck analyze step.nsys-rep" in ended.stderr
     assert_no_traceback(ended.stderr)
@@ -315,6 +315,34 @@ def test_nsys_dies(machine: Machine, victim: str) -> None:
     assert len(ended.said) == 1
     assert machine.reports() == []
     assert [path for path in config_files if path.exists()] == []
+    machine.assert_clean()
+
+
+@pytest.mark.parametrize("goes_on", ["", "sleep 0.5; "])
+def test_program_kills_its_parent(machine: Machine, goes_on: str) -> None:
+    ended = machine.overlapcheck("run", *sh(f"kill -9 $PPID; {goes_on}exit 3"))
+    assert ended.exit_code == INCONCLUSIVE
+    assert "nsys's launcher was killed while sh ran: how that ended is not known" in ended.stderr
+    assert len(machine.reports()) == 1
+    machine.assert_clean()
+
+
+def test_program_stops_its_parent(machine: Machine) -> None:
+    ended = machine.overlapcheck("run", *sh("kill -STOP $PPID; exit 3"))
+    assert ended.exit_code == PROGRAM_FAILED
+    assert "sh ended with exit code 3" in ended.stderr
+    assert len(machine.reports()) == 1
+    machine.assert_clean()
+
+
+def test_launcher_is_gone_and_nothing_was_recorded(
+    machine: Machine, fake_nsys: Callable[..., Path]
+) -> None:
+    nsys = fake_nsys(profile="""sh -c '"$@"; true' launcher "$@" & exec sleep 1000""")
+    ended = machine.overlapcheck("run", "--nsys", str(nsys), *sh("kill -9 $PPID"))
+    assert ended.exit_code == COULD_NOT_RUN
+    assert "nsys's launcher was killed while sh ran, and left no usable report" in ended.stderr
+    assert machine.reports() == []
     machine.assert_clean()
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 NVTX = "NVTX_EVENTS"
 CHAINS = "CUDA_CALLCHAINS"
 _MARK = 34
+_LARGEST = np.iinfo(np.int64).max
 _PAYLOAD = "Python Backtrace on CUDA"
 # Frames of the driver, the runtime, frameworks and the language itself are not the user's.
 _FOREIGN_MODULES = (
@@ -83,9 +84,11 @@ def _frames(payload: str) -> list[tuple[int, int, int]]:
     """(function id, file id, line) of each frame, innermost first."""
     try:
         frames: list[dict[str, Any]] = json.loads(payload)[_PAYLOAD]["Frames"]
-        return [(int(f["Function"]), int(f["File"]), int(f["Line"])) for f in frames]
-    except (ValueError, KeyError, TypeError):
+        found = [(int(f["Function"]), int(f["File"]), int(f["Line"])) for f in frames]
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        # The program may write into it what it likes.
         return []
+    return found if all(0 <= n <= _LARGEST for frame in found for n in frame) else []
 
 
 def _names(db: Database, stacks: list[list[tuple[int, int, int]]]) -> dict[int, str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from overlapcheck.columns import Ints
 from overlapcheck.ingest.schemas._select import column, integers, select, text, texts
-from overlapcheck.kinds import DeviceKey
+from overlapcheck.kinds import DeviceKey, StreamKind
 from overlapcheck.trace import Contexts, Gpu, Missing, Streams
 
 if TYPE_CHECKING:
@@ -51,11 +51,14 @@ def read_streams(db: Database) -> Streams | Missing:
             "context_id": "contextId",
             "stream_id": "streamId",
             "priority": column(db, STREAM, "priority", 0),
-            "kind": column(db, STREAM, "flag", 0),
+            "kind": column(db, STREAM, "flag", StreamKind.UNKNOWN),
         },
     )
     priority = columns["priority"]  # a signed int, exported as uint32
     columns["priority"] = np.where(priority >= _UINT32 // 2, priority - _UINT32, priority)
+    # A flag of a version to come says nothing that we know.
+    known = np.isin(columns["kind"], [kind.value for kind in StreamKind])
+    columns["kind"] = np.where(known, columns["kind"], StreamKind.UNKNOWN)
     return Streams(**columns)
 
 

@@ -1,0 +1,30 @@
+"""What the arguments of a command name, kept from being written over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from overlapcheck.cli.options import Judging
+    from overlapcheck.ranks.inputs import Inputs
+
+
+def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
+    """The reports behind arguments that name more than one, or may; None for a single report.
+
+    Raises:
+        PolicyInvalid: an output would replace an input.
+        InputUnreadable: an argument names nothing.
+    """
+    from overlapcheck.cli.files import spare_inputs
+    from overlapcheck.ingest.columnar import is_table_folder
+    from overlapcheck.ranks.inputs import expand, is_several
+
+    named = None
+    if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
+        named = expand(reports, is_table_folder)
+    lists = (Path(name[1:]) for name in reports if name.startswith("@"))
+    spare_inputs(judging.outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
+    return named
