@@ -20,7 +20,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +39,7 @@ from overlapcheck.ingest.btree import (
     require_sound,
 )
 from overlapcheck.ingest.excerpt import Keep
+from overlapcheck.ingest.integrity import quoted, uri_of
 
 # What is decoded at a time: much more leaves the processor's cache, and with much less two threads
 # that decode side by side mostly wait for the interpreter.
@@ -119,13 +119,11 @@ def integer_columns(
 
 def _located(path: Path, table: str, columns: Mapping[str, int]) -> tuple[Table, _Layout]:
     """Where the table begins, and which of a row's values are wanted."""
-    uri = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
+    with closing(sqlite3.connect(uri_of(path), uri=True)) as connection:
         (root,) = connection.execute(
             "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
         ).fetchone() or (0,)
-        quoted = '"' + table.replace('"', '""') + '"'
-        described = connection.execute(f"PRAGMA table_xinfo({quoted})").fetchall()
+        described = connection.execute(f"PRAGMA table_xinfo({quoted(table)})").fetchall()
     # Of a key SQLite may store the row's number only; generated columns are not stored at all.
     position = {name: number for number, name, _, _, _, key, _ in described if not key}
     if not root or any(row[6] for row in described) or not position.keys() >= columns.keys():
