@@ -178,8 +178,8 @@ def open_database(path: Path) -> Iterator[Database]:
     import adbc_driver_sqlite
     from adbc_driver_manager import AdbcConnection, AdbcStatement
 
-    _check_complete(path)
     require_settled(path.resolve())
+    _check_complete(path)
     try:
         inspector = Inspector(path)
     except Damaged as error:

@@ -18,6 +18,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
@@ -66,9 +67,40 @@ _SIZE_OF_TWO: Final = (_SIZE[:, None] + _SIZE).ravel()
 
 @dataclass(frozen=True)
 class _Column:
-    name: str
+    """What may be stored in a column: SQLite's check tells other things from damage."""
+
     filled: bool
-    """NULL in it is damage."""
+    """Not NULL."""
+    affinity: _Affinity
+
+    def require_may_hold(self, kind: Bytes) -> None:
+        """Raise Undecodable unless values of these types, one at least, may be stored in it."""
+        if self.affinity is _Affinity.TEXT:
+            allowed = (kind >= _FIRST_TEXT) | ((kind == _NULL) & (not self.filled))
+            sound = bool(allowed.all())
+        else:
+            sound = int(kind.min()) >= self.filled
+            sound &= self.affinity is _Affinity.NONE or int(kind.max()) <= _FIRST_TEXT
+        if not sound:
+            raise Undecodable
+
+
+class _Affinity(Enum):
+    """What SQLite turns values into before it stores them."""
+
+    NUMBER = auto()
+    TEXT = auto()
+    NONE = auto()
+
+    @classmethod
+    def of(cls, declared: str) -> _Affinity:
+        """That of a column's declared type."""
+        said = declared.upper()
+        if "INT" in said:
+            return cls.NUMBER
+        if any(word in said for word in ("CHAR", "CLOB", "TEXT")):
+            return cls.TEXT
+        return cls.NONE if not said or "BLOB" in said else cls.NUMBER
 
 
 @dataclass(frozen=True)
@@ -138,7 +170,8 @@ def _located(path: Path, table: str, columns: Mapping[str, int]) -> tuple[Table,
         raise Undecodable  # whoever wrote it last knew nothing of this count
     place = Table(page_bytes, page_bytes - header[20], pages, int(root))
     every = [
-        _Column(name, bool(not_null) and not key) for _, name, _, not_null, _, key, _ in described
+        _Column(bool(not_null) and not key, _Affinity.of(declared))
+        for _, _, declared, not_null, _, key, _ in described
     ]
     wanted = [_Wanted(name, position[name], otherwise) for name, otherwise in columns.items()]
     return place, _Layout(every, sorted(wanted, key=lambda one: one.position))
@@ -270,8 +303,10 @@ def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str
     for position in range(last + 1):
         kind = data[header + (1 + position)]
         low, high = (int(kind.min()), int(kind.max())) if kind.size else (_NULL, _NULL)
-        if high >= MORE or (low == _NULL and kind.size and layout.columns[position].filled):
+        if high >= MORE:
             raise Undecodable
+        if kind.size:
+            layout.columns[position].require_may_hold(kind[:1] if low == high else kind)
         if position in by_position:
             one = by_position[position]
             found[one.name] = _column(words, at, kind, (low, high), one.otherwise)
@@ -293,7 +328,7 @@ def _rest(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints | 
         count: bytes of their types.
         columns: that they are of; a row may have fewer, or more.
     """
-    filled = [column.filled for column in columns[:count]] + [False] * (count - len(columns))
+    columns = columns + [_Column(False, _Affinity.NONE)] * (count - len(columns))
     total: Ints | int = 0
     for begin in range(0, count, _WORD):
         some = min(_WORD, count - begin)
@@ -301,23 +336,26 @@ def _rest(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints | 
         # Most columns after the wanted ones hold the same for all rows.
         distinct = word[:1] if (word == word[0]).all() else word
         types = [(distinct >> np.uint64(8 * i)).astype(np.uint8) for i in range(some)][::-1]
-        for kind, must in zip(types, filled[begin : begin + some], strict=True):
+        for kind, column in zip(types, columns[begin : begin + some], strict=True):
             if (kind >= MORE).any():
-                return _rest_with_texts(data, at, count)
-            if must and not kind.all():
-                raise Undecodable
+                return _rest_with_texts(data, at, count, columns)
+            column.require_may_hold(kind)
         types += [np.zeros(1, dtype=np.uint8)] * (some % 2)
         for first, second in zip(types[::2], types[1::2], strict=True):
             total = total + _SIZE_OF_TWO[first.astype(np.uint16) << 8 | second]
     return total
 
 
-def _rest_with_texts(data: Bytes, at: Index, count: int) -> Ints:
+def _rest_with_texts(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints:
     """The same where a type may take more than a byte."""
     total = np.zeros(at.shape, dtype=np.int64)
     end = at + count
-    while (inside := at < end).any():
+    for column in columns:
+        inside = at < end
+        if not inside.any():
+            break
         kind, after = numbers(data, at)
+        column.require_may_hold(np.minimum(kind[inside], MORE).astype(np.uint8))
         size = np.where(kind < _FIRST_TEXT, _SIZE[kind & 0xF], (kind - _FIRST_TEXT) >> 1)
         total += np.where(inside, size, 0)
         at = np.where(inside, after, at)
