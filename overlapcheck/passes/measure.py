@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
-from overlapcheck.errors import PolicyInvalid
+from overlapcheck.errors import PolicyInvalid, TooLarge
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
@@ -42,12 +42,16 @@ from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, Ranges, Trace, pids_of, rows_or_none
 
+MOST_DEVICES = 1024
+"""Of all processes of a report; a machine has some dozens, and each is a page of its own."""
+
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
     """Measure every (process, device) that ran kernels.
 
     Raises:
         PolicyInvalid: the selection names steps or a device that the report does not have.
+        TooLarge: more devices than anybody reads about.
     """
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
@@ -60,6 +64,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
     ]
+    _require_few(chosen)
     judged = {process.pid for process, _ in chosen}
     # A launcher or loader process without kernels is no fault while others have them.
     doubtful = [p for p in processes if p.pid in judged or not with_kernels]
@@ -95,6 +100,17 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
 
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
+
+
+def _require_few(chosen: Sequence[tuple[ProcessTables, int]]) -> None:
+    if len(chosen) <= MOST_DEVICES:
+        return
+    several = len({device_id for _, device_id in chosen}) > 1
+    raise TooLarge(
+        f"kernels ran on {len(chosen)} devices, each process's counted for itself, and at most"
+        f" {MOST_DEVICES} of a report are judged",
+        "judge one device: --device NUMBER" if several else "record fewer processes in a report",
+    )
 
 
 def _check_steps(processes: list[ProcessTables], trace: Trace, selection: Selection) -> None:

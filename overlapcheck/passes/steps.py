@@ -21,6 +21,7 @@ from overlapcheck.api_kinds import ApiKind, api_kind
 from overlapcheck.columns import Index, Ints, Mask, distinct, groups, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
+from overlapcheck.user_patterns import user_pattern
 
 STEP_LIKE = re.compile(
     r"(?<![a-z])(train_?)?(step|iter(ation)?|batch|micro_?batch|chunk|frame|epoch|generate|request)"
@@ -83,7 +84,7 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
 def _is_step(name: str, pattern: str | None) -> bool:
     if pattern is None:
         return bool(STEP_LIKE.search(name)) and any(c.isdigit() for c in name)
-    return family_of(name) == pattern or bool(re.search(pattern, name, re.IGNORECASE))
+    return family_of(name) == pattern or bool(user_pattern(pattern, "--steps").search(name))
 
 
 def warm_up_steps(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import Analyze, judge_report
+from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
 
 Made = TypeVar("Made")
@@ -38,7 +38,7 @@ def judge_fleet(
     engine: Engine,
     *,
     store: Store | None = None,
-    pattern: re.Pattern[str] | None = None,
+    pattern: UserPattern | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
     arrived: Arrived = lambda *_: None,
