@@ -56,7 +56,7 @@ class EarlyEnd:
         if self.has_begun:
             return
         self._begun_at = time.monotonic()
-        with contextlib.suppress(OSError), self._log.open("wb") as log:
+        with contextlib.suppress(OSError), self._log.open("ab") as log:
             self._stop = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,
