@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.user_patterns import user_pattern
+
 COMMUNICATION = (
     r"nccl|nvshmem|all_?reduce|allgather|all_gather|reduce_?scatter|cross_device_reduce"
     r"|alltoall|all_to_all|all2all|^(cached_)?(notify_)?(dispatch|combine)$"
@@ -40,5 +42,6 @@ class Selection:
 
     def is_communication(self, kernel_name: str) -> bool:
         """Whether a kernel of this short name is communication."""
-        patterns = (COMMUNICATION, *self.communication)
-        return any(re.search(pattern, kernel_name, re.IGNORECASE) for pattern in patterns)
+        return bool(re.search(COMMUNICATION, kernel_name, re.IGNORECASE)) or any(
+            user_pattern(text, "--comm-pattern").search(kernel_name) for text in self.communication
+        )

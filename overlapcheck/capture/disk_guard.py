@@ -35,7 +35,7 @@ class DiskGuard:
         if self._end.has_begun or time.monotonic() - self._looked_at < LOOK_EVERY_S:
             return
         self._looked_at = time.monotonic()
-        recorded = _recorded_bytes(self._scratch)
+        recorded = recorded_bytes(self._scratch)
         free = free_bytes(self._scratch)
         # Writing the report takes room, too.
         if free < max(LEAST_FREE_BYTES, recorded // 2):
@@ -52,7 +52,8 @@ class DiskGuard:
             )
 
 
-def _recorded_bytes(scratch: Path) -> int:
+def recorded_bytes(scratch: Path) -> int:
+    """What the files of a recording take on the disk."""
     total = 0
     for directory, _, names in os.walk(scratch):
         for name in names:

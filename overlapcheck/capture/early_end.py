@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from overlapcheck.capture.tool import tail_of
+
 # How long the program may be kept waiting for its signal.
 PATIENCE_S = 15.0
 
@@ -46,7 +48,7 @@ class EarlyEnd:
         if not self.is_writing or time.monotonic() - self._begun_at > PATIENCE_S:
             return True
         with contextlib.suppress(OSError):
-            return b"Generating" in self._log.read_bytes()
+            return "Generating" in tail_of(self._log)
         return False
 
     def begin(self) -> None:
@@ -54,7 +56,7 @@ class EarlyEnd:
         if self.has_begun:
             return
         self._begun_at = time.monotonic()
-        with contextlib.suppress(OSError), self._log.open("wb") as log:
+        with contextlib.suppress(OSError), self._log.open("ab") as log:
             self._stop = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,

@@ -219,7 +219,12 @@ def _export_into(work: Path, report: Path, nsys: Nsys) -> Path:
     known = flags_of(nsys, "export")
     argv += [f"{option}=true" for option in _CONTENT if option in known]
     source = _imported(work, report, nsys) if is_stream(report) else report.absolute()
-    done = run_tool([*argv, f"--output={target}", str(source)])
+    try:
+        done = run_tool([*argv, f"--output={target}", str(source)], fills=work)
+    except CaptureFailed as error:
+        raise ExportFailed(
+            f"{report}: {error.message}", "pass another one with --nsys PATH"
+        ) from error
     if done.exit_code == 0 and is_whole_sqlite(target):
         (work / IMPORTED_NAME).unlink(missing_ok=True)
         return target

@@ -120,7 +120,10 @@ def import_stream(stream: Path, target: Path, importer: Path) -> None:
     Raises:
         ReportDamaged: the importer refuses the recording; no target is left.
     """
-    done = run_tool([str(importer), "-i", str(stream.absolute()), "-o", str(target.absolute())])
+    done = run_tool(
+        [str(importer), "-i", str(stream.absolute()), "-o", str(target.absolute())],
+        fills=target.parent,
+    )
     if done.exit_code != 0 or not target.is_file() or not target.stat().st_size:
         target.unlink(missing_ok=True)
         said = done.said[-1] if done.said else f"exit code {done.exit_code}"

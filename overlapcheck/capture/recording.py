@@ -14,7 +14,7 @@ from pathlib import Path
 from overlapcheck.capture import program_start
 from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import MESSAGE_SIGNALS, STOP_SIGNALS, handling
-from overlapcheck.capture.tool import spoken_lines
+from overlapcheck.capture.tool import spoken_lines, tail_of
 from overlapcheck.capture.watch import Watch
 from overlapcheck.errors import CaptureFailed
 
@@ -68,7 +68,8 @@ def record(
     own = {**_environment(), **environment, "TMPDIR": str(scratch)}
     with (
         _own_streams() as streams,
-        log_path.open("wb") as log,
+        # Appended to, so that it can be cut while nsys writes it.
+        log_path.open("ab") as log,
         handling((*STOP_SIGNALS, *MESSAGE_SIGNALS), watch.receive),
     ):
         argv = argv_for(_launcher(scratch, streams))
@@ -82,7 +83,7 @@ def record(
         lost_launcher=watch.lost_launcher,
         stopped_by=watch.stopped_by,
         program_seconds=watch.program_seconds,
-        said=spoken_lines(_text(log_path)),
+        said=spoken_lines(tail_of(log_path)),
     )
 
 

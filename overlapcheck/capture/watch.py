@@ -15,6 +15,7 @@ from overlapcheck.capture.disk_guard import DiskGuard
 from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import STOP_SIGNALS
 from overlapcheck.capture.launcher import Launcher
+from overlapcheck.capture.life_signs import LifeSigns
 from overlapcheck.capture.processes import (
     POLL_S,
     RunningProcess,
@@ -85,6 +86,7 @@ class Watch:
             Interrupted: a second signal while the report was being written.
         """
         guard = DiskGuard(end, self._scratch, self._warn)
+        signs = LifeSigns(self._scratch)
         try:
             while (nsys.poll() is None or end.is_writing) and not self._abandoned:
                 self._look_for_the_program()
@@ -93,6 +95,9 @@ class Watch:
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
+                if signs.hangs(writing=self._importing):
+                    self._warn("nsys hangs while it writes the report, and has been ended")
+                    break
                 time.sleep(POLL_S)
             self._look_for_the_program()
             self.outlived_nsys = not self._abandoned and self._program_runs()

@@ -264,11 +264,11 @@ def _causes(text: str) -> frozenset[str]:
 
 
 def _pattern(option: str, text: str) -> str:
-    import re
+    from overlapcheck.user_patterns import UserPattern
 
     try:
-        re.compile(text)
-    except re.error as error:
+        UserPattern(text, option)
+    except ValueError as error:
         raise PolicyInvalid(
             f"{option} {text!r}: not a regular expression ({error})", "escape ( [ * + with \\"
         ) from error

@@ -19,6 +19,35 @@ def is_whole(kind: pa.DataType) -> bool:
     return bool(types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind))
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts or bytes, once each or not."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    checks = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(check(kind) for check in checks)
+
+
+def text_bytes(column: pa.Array) -> int:
+    """Bytes of all texts of a column, however they are stored.
+
+    Args:
+        column: of a type that `is_text`.
+
+    Raises:
+        ArrowInvalid: the data is damaged.
+    """
+    from pyarrow import compute, types
+
+    column.validate(full=True)
+    if types.is_dictionary(column.type):
+        lengths = compute.binary_length(column.dictionary).take(column.indices)
+    else:
+        lengths = compute.binary_length(column)
+    return int(compute.sum(lengths.cast("int64")).as_py() or 0)
+
+
 def whole(column: pa.Array, null: int) -> Ints:
     """A column as int64; larger numbers wrap, as they do in SQLite exports.
 

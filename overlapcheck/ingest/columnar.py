@@ -12,13 +12,16 @@ CUDA calls never. Types in nsys 2023.4.4 and 2025.3.1:
     texts            string or large_string, as programs gave them and not always UTF-8
 
 An export of 2023.4 has no META_DATA_CAPTURE: what was traced, and in which environment, is unknown.
+
+Both formats can say of one row that it comes a million times. In a real table each row has a time
+or an id, which takes a byte at least: one of more rows than that is refused before they are made.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +30,14 @@ import numpy as np
 
 from overlapcheck.columns import Ints, chosen, joined
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
-from overlapcheck.ingest.arrow_columns import is_whole, storable, storable_type, whole
+from overlapcheck.ingest.arrow_columns import (
+    is_text,
+    is_whole,
+    storable,
+    storable_type,
+    text_bytes,
+    whole,
+)
 from overlapcheck.ingest.database import EXPORT_TABLES, Database
 from overlapcheck.ingest.excerpt import Keep
 
@@ -38,6 +48,10 @@ if TYPE_CHECKING:
 PARQUET, ARROW = ".parquet", ".arrow"
 _PARQUET_MAGIC, _ARROW_MAGIC, _STREAM_MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
+_MOST_ROWS_OF_A_SMALL_FILE = 100_000
+_TEXT_BYTES_BY_BYTE = 64
+"""Of a table's texts together, by byte of its file: they are compressed, and stored once each."""
+_TEXT_BYTES_OF_A_SMALL_FILE = 64 << 20
 _WORD = re.compile(r"\w+")
 
 
@@ -56,6 +70,26 @@ class _TableFile(ABC):
         self.names = frozenset(schema.names)
         if len(self.names) < len(schema.names):
             raise _damaged(path, "two columns of one name")
+        self._bytes = path.stat().st_size
+
+    def require_plausible(self, rows: int) -> None:
+        """Raise ReportDamaged where a file of this size cannot hold as many rows."""
+        if rows > max(self._bytes, _MOST_ROWS_OF_A_SMALL_FILE):
+            raise _damaged(self.path, f"{rows} rows in {self._bytes} bytes")
+
+    def require_plausible_texts(self, columns: Iterable[str]) -> None:
+        """The same for the texts of some columns."""
+        texts = [name for name in columns if is_text(self.schema.field(name).type)]
+        most = max(_TEXT_BYTES_BY_BYTE * self._bytes, _TEXT_BYTES_OF_A_SMALL_FILE)
+        length = 0
+        for batch in self._encoded(texts) if texts else ():
+            length += sum(map(text_bytes, batch.columns))
+            if length > most:
+                raise _damaged(self.path, f"{length} bytes of text in {self._bytes}")
+
+    @abstractmethod
+    def _encoded(self, texts: list[str]) -> Iterator[pa.RecordBatch]:
+        """Columns of texts, some rows at a time, without repeating what is stored once."""
 
     @abstractmethod
     def count(self) -> int:
@@ -73,6 +107,13 @@ class _ParquetFile(_TableFile):
         with parquet.ParquetFile(path) as file:
             super().__init__(path, file.schema_arrow)
             self._count = int(file.metadata.num_rows)
+        self.require_plausible(self._count)
+
+    def _encoded(self, texts: list[str]) -> Iterator[pa.RecordBatch]:
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(self.path, read_dictionary=texts) as file:
+            yield from file.iter_batches(columns=texts)
 
     def count(self) -> int:
         return self._count
@@ -93,17 +134,26 @@ class _ArrowFile(_TableFile):
         with self._open(path) as reader:
             super().__init__(path, reader.schema)
 
+    def _encoded(self, texts: list[str]) -> Iterator[pa.RecordBatch]:
+        return self.batches(texts)
+
     def count(self) -> int:
         return sum(len(batch) for batch in self.batches(self.schema.names[:1]))
 
     def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        chosen = [self.schema.get_field_index(name) for name in columns]
-        with self._open(self.path, chosen) as reader:
+        rows = 0
+        for batch in self._batches([self.schema.get_field_index(name) for name in columns]):
+            rows += len(batch)
+            self.require_plausible(rows)
+            yield batch.select(columns)
+
+    def _batches(self, fields: list[int]) -> Iterator[pa.RecordBatch]:
+        with self._open(self.path, fields) as reader:
             if self._stream:
-                yield from (batch.select(columns) for batch in reader)
+                yield from reader
             else:
                 for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number).select(columns)
+                    yield reader.get_batch(number)
 
     @contextmanager
     def _open(
@@ -184,6 +234,7 @@ class TableFolder(Database):
         file, names = self._tables[table], sorted(columns)
         schema = pyarrow.schema([(n, storable_type(file.schema.field(n).type)) for n in names])
         try:
+            file.require_plausible_texts(names)
             # All before the first is handed over: the driver hides what goes wrong in between.
             rows = [
                 pyarrow.RecordBatch.from_arrays([storable(c) for c in batch.columns], schema=schema)

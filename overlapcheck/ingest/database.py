@@ -1,25 +1,25 @@
 """A read-only export: what tables and columns it has, and queries that return Arrow.
 
 Of a SQLite export, the large tables of whole numbers are decoded from the file's pages (`pages`);
-SQLite reads the rest. Why ADBC: of the Arrow readers for SQLite it is Apache Arrow's own, and it
-fetches columns without making Python objects per row. Its low level, because its DB-API imports
-pandas. `immutable=1` keeps SQLite from writing a journal beside the file.
+SQLite reads the rest, of real tables that it found whole (`integrity`). Why ADBC: of the Arrow
+readers for SQLite it is Apache Arrow's own, and it fetches columns without making Python objects
+per row. Its low level, because its DB-API imports pandas.
 """
 
 from __future__ import annotations
 
 import re
-import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
 from overlapcheck.ingest.excerpt import Keep
+from overlapcheck.ingest.integrity import Damaged, Inspector, quoted, uri_of
+from overlapcheck.ingest.journals import require_settled
 from overlapcheck.ingest.pages import integer_columns
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
 """Every export has one of them at least."""
 _HEADER_BYTES = 100
+_WORD = re.compile(r"\w+")
+_LEAST_ROW_BYTES = 6
+"""Of a row without values: where it begins takes two."""
 _RE_EXPORT = "export it again: nsys export --type=sqlite --force-overwrite=true REPORT.nsys-rep"
 
 
@@ -56,8 +59,7 @@ class Database(ABC):
         """The table's name in this export (exporters may append _V2, _V3 ...), or None."""
         if table in self.columns:
             return table
-        pattern = re.compile(rf"{re.escape(table)}_V\d+")
-        return max((name for name in self.columns if pattern.fullmatch(name)), default=None)
+        return max(versions(table, self.columns), default=None)
 
     def has(self, table: str, *columns: str) -> bool:
         """Whether the table exists with all these columns."""
@@ -93,16 +95,19 @@ class Database(ABC):
         Raises:
             ReportDamaged: the export is truncated or corrupt.
         """
+        with self._one_at_a_time:
+            self._provide(sql)
+            return self._rows(sql)
+
+    def _rows(self, sql: str) -> pa.Table:
         import pyarrow
         from adbc_driver_manager import AdbcStatement, Error
 
         try:
-            with self._one_at_a_time:
-                self._provide(sql)
-                with AdbcStatement(self._connection) as statement:
-                    statement.set_sql_query(sql)
-                    stream, _ = statement.execute_query()
-                    return pyarrow.RecordBatchReader.from_stream(stream).read_all()
+            with AdbcStatement(self._connection) as statement:
+                statement.set_sql_query(sql)
+                stream, _ = statement.execute_query()
+                return pyarrow.RecordBatchReader.from_stream(stream).read_all()
         except (Error, OSError, pyarrow.ArrowException) as error:
             raise self.damaged(str(error).rsplit("\n", 1)[0]) from error
 
@@ -110,22 +115,53 @@ class Database(ABC):
         """Put in place what a query names."""
 
 
+def versions(table: str, names: Iterable[str]) -> frozenset[str]:
+    """The names that mean a later version of a table."""
+    pattern = re.compile(rf"{re.escape(table)}_V\d+")
+    return frozenset(name for name in names if pattern.fullmatch(name))
+
+
 class SqliteExport(Database):
     """An export in one SQLite file."""
+
+    def __init__(self, path: Path, connection: AdbcConnection, inspector: Inspector):
+        super().__init__(path, connection, inspector.columns)
+        self._inspector = inspector
+
+    def resolve(self, table: str) -> str | None:
+        """See `Database`; what is no table is not passed over without a word."""
+        unread = self._inspector.not_tables
+        for name in unread.intersection([table]) | versions(table, unread):
+            raise self.damaged(f"{name} is a view or a virtual table, and only tables are read")
+        return super().resolve(table)
 
     def integer_columns(
         self, table: str, columns: Mapping[str, int], keep: Keep | None = None
     ) -> dict[str, Ints] | None:
         """See `Database`."""
-        return integer_columns(self.path, table, columns, keep)
+        found = integer_columns(self.path, table, columns, keep)
+        if found is not None:
+            self._inspector.known_whole(table)
+        return found
 
     def rows_at_most(self, table: str) -> int:
-        """See `Database`; the last row's number, which SQLite finds at once."""
+        """See `Database`; from the first and last row's numbers, which SQLite finds at once."""
+        sql = f"SELECT ifnull((SELECT {{}}(rowid) FROM {quoted(table)}), 0) AS n"
         try:
-            rows = self.query(f"SELECT ifnull(max(rowid), 0) AS n FROM {_quoted(table)}")
+            first, last = (
+                int(self._rows(sql.format(which)).column("n")[0].as_py())
+                for which in ("min", "max")
+            )
         except ReportDamaged:  # a table made by hand may have no row numbers
             return 0
-        return int(rows.column("n")[0].as_py())
+        return min(last - first + 1, self.path.stat().st_size // _LEAST_ROW_BYTES)
+
+    def _provide(self, sql: str) -> None:
+        for table in frozenset(_WORD.findall(sql)) & self.columns.keys():
+            try:
+                self._inspector.require_whole(table)
+            except Damaged as error:
+                raise self.damaged(str(error)) from error
 
     def damaged(self, why: str) -> ReportDamaged:
         """See `Database`."""
@@ -140,25 +176,30 @@ def open_database(path: Path) -> Iterator[Database]:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
     """
     import adbc_driver_sqlite
-    from adbc_driver_manager import AdbcConnection
+    from adbc_driver_manager import AdbcConnection, AdbcStatement
 
+    require_settled(path.resolve())
     _check_complete(path)
-    columns = _probe(path)
-    if not any(table in columns for table in EXPORT_TABLES):
-        found = ", ".join(sorted(columns)[:3]) or "no tables"
-        raise NotAReport(
-            f"{path}: a SQLite file, but no Nsight Systems export ({found})",
-            "give the .nsys-rep report or its export: nsys export --type=sqlite REPORT.nsys-rep",
-        )
-    with (
-        adbc_driver_sqlite.connect(_uri(path)) as database,
-        AdbcConnection(database) as connection,
-    ):
-        yield SqliteExport(path, connection, columns)
-
-
-def _uri(path: Path) -> str:
-    return f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    try:
+        inspector = Inspector(path)
+    except Damaged as error:
+        raise _damaged(path, str(error)) from error
+    with closing(inspector):
+        if not any(table in inspector.columns for table in EXPORT_TABLES):
+            found = ", ".join(sorted(inspector.columns)[:3]) or "no tables"
+            raise NotAReport(
+                f"{path}: a SQLite file, but no Nsight Systems export ({found})",
+                "give the .nsys-rep report or its export: nsys export --type=sqlite"
+                " REPORT.nsys-rep",
+            )
+        with (
+            adbc_driver_sqlite.connect(uri_of(path)) as database,
+            AdbcConnection(database) as connection,
+        ):
+            with AdbcStatement(connection) as statement:
+                statement.set_sql_query("PRAGMA trusted_schema = OFF")
+                statement.execute_update()
+            yield SqliteExport(path, connection, inspector)
 
 
 def _damaged(path: Path, why: str) -> ReportDamaged:
@@ -180,25 +221,3 @@ def _check_complete(path: Path) -> None:
     pages = int.from_bytes(header[28:32], "big")
     if len(header) < _HEADER_BYTES or size < pages * page_bytes:
         raise _damaged(path, f"truncated: {size} of {pages * page_bytes} bytes")
-
-
-def _probe(path: Path) -> dict[str, frozenset[str]]:
-    try:
-        with closing(sqlite3.connect(_uri(path), uri=True)) as connection:
-            names = connection.execute(
-                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-            ).fetchall()
-            return {
-                name: frozenset(
-                    row[1] for row in connection.execute(f"PRAGMA table_info({_quoted(name)})")
-                )
-                for (name,) in names
-            }
-    except UnicodeDecodeError as error:
-        raise _damaged(path, "its schema is no UTF-8 text") from error
-    except sqlite3.Error as error:
-        raise _damaged(path, str(error)) from error
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

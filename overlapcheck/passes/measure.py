@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import PurePath
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
-from overlapcheck.errors import PolicyInvalid
+from overlapcheck.errors import PolicyInvalid, TooLarge
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
@@ -49,12 +49,16 @@ from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, PageFaults, Ranges, Trace, pids_of, rows_or_none
 
+MOST_DEVICES = 1024
+"""Of all processes of a report; a machine has some dozens, and each is a page of its own."""
+
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
     """Measure every (process, device) that ran kernels.
 
     Raises:
         PolicyInvalid: the selection names steps or a device that the report does not have.
+        TooLarge: more devices than anybody reads about.
     """
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
@@ -66,6 +70,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
     ]
+    _require_few(chosen)
     judged = {process.pid for process, _ in chosen}
     _check_steps(processes, judged, trace, selection)
     # A launcher or loader process that launched none is no fault while others have kernels.
@@ -119,6 +124,17 @@ def _lost_whole(process: ProcessTables, device_id: int | None) -> bool:
 
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
+
+
+def _require_few(chosen: Sequence[tuple[ProcessTables, int]]) -> None:
+    if len(chosen) <= MOST_DEVICES:
+        return
+    several = len({device_id for _, device_id in chosen}) > 1
+    raise TooLarge(
+        f"kernels ran on {len(chosen)} devices, each process's counted for itself, and at most"
+        f" {MOST_DEVICES} of a report are judged",
+        "judge one device: --device NUMBER" if several else "record fewer processes in a report",
+    )
 
 
 def _check_steps(

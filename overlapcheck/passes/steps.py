@@ -21,6 +21,7 @@ from overlapcheck.api_kinds import ApiKind, api_kind
 from overlapcheck.columns import Index, Ints, Mask, distinct, groups, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
+from overlapcheck.user_patterns import user_pattern
 
 STEP_LIKE = re.compile(
     r"(?<![a-z])(train_?)?(step|iter(ation)?|batch|micro_?batch|chunk|frame|epoch|generate|request)"
@@ -95,7 +96,7 @@ def _is_step(name: str, pattern: str | None) -> bool:
     if pattern is None:
         numbered = any(c.isdigit() for c in name)
         return numbered and bool(STEP_LIKE.search(name)) and not _OPERATOR.search(name)
-    return family_of(name) == pattern or bool(re.search(pattern, name, re.IGNORECASE))
+    return family_of(name) == pattern or bool(user_pattern(pattern, "--steps").search(name))
 
 
 def warm_up_steps(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.user_patterns import UserPattern
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,8 @@ def pattern(value: Any, place: Place) -> str:
     """A regular expression."""
     expression = text(value, place)
     try:
-        re.compile(expression)
-    except re.error as error:
+        UserPattern(expression, place.key)
+    except ValueError as error:
         raise place.wrong(
             f"= {_toml(expression)} is not a regular expression ({error})",
             "escape ( [ * + with a backslash, in '...' quotes",

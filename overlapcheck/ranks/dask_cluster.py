@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,14 +48,8 @@ class DaskCluster:
     @contextmanager
     def _client(self, distributed: Any) -> Iterator[Any]:
         if self.address:
-            try:
-                client = distributed.Client(self.address, timeout=CONNECT_TIMEOUT_S)
-            except (OSError, ValueError) as error:
-                raise InputUnreadable(
-                    f"--dask {self.address}: no scheduler answers there ({error})",
-                    "start one: dask scheduler; dask worker ADDRESS",
-                ) from error
-            with client:
+            _require_scheduler(distributed, self.address)
+            with distributed.Client(self.address, timeout=CONNECT_TIMEOUT_S) as client:
                 yield client
             return
         with (
@@ -67,6 +62,36 @@ class DaskCluster:
             distributed.Client(cluster) as client,
         ):
             yield client
+
+
+def _require_scheduler(distributed: Any, address: str) -> None:
+    """Ask whoever listens there what it is.
+
+    NOTE: a client waits for ever for a listener that says nothing, and takes what a web server
+    says for the length of a message.
+    """
+
+    async def identity() -> Any:
+        comm = await distributed.comm.connect(address, timeout=CONNECT_TIMEOUT_S)
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            return await comm.read()
+        finally:
+            comm.abort()
+
+    try:
+        said = asyncio.run(asyncio.wait_for(identity(), CONNECT_TIMEOUT_S))
+        kind = said.get("type") if isinstance(said, dict) else None
+        why = "" if kind == "Scheduler" else f"what listens there is a {kind or 'stranger'}"
+    except TimeoutError:
+        why = f"silence for {CONNECT_TIMEOUT_S} s"
+    except Exception as error:  # whatever a stranger's bytes make of the decoder
+        why = " ".join(str(error).split()) or type(error).__name__
+    if why:
+        raise InputUnreadable(
+            f"--dask {address}: no scheduler answers there ({why})",
+            "start one: dask scheduler; dask worker ADDRESS",
+        )
 
 
 def _distributed() -> Any:

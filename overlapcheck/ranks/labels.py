@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.fleet import ReportResult
 from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_in_names
+from overlapcheck.user_patterns import UserPattern
 
 BY_NUMBERS = "the numbers in report names"
 BY_ORDER = "order of the reports"
@@ -28,7 +28,7 @@ class Labels:
 def label(
     paths: Sequence[Path],
     results: Mapping[int, ReportResult],
-    pattern: re.Pattern[str] | None = None,
+    pattern: UserPattern | None = None,
 ) -> Labels:
     """Labels of all rows of all reports.
 

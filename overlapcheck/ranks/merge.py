@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
+from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
 
 MAX_LABELS = 16
@@ -45,7 +45,7 @@ def merge(
     results: Mapping[int, ReportResult],
     lost: Mapping[int, LostReport],
     *,
-    pattern: re.Pattern[str] | None = None,
+    pattern: UserPattern | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
 ) -> FleetReport:

@@ -6,7 +6,6 @@ that was left out in silence is one that nobody has judged.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from overlapcheck.quantities import count_of
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.labels import GUESSES, Labels
 from overlapcheck.ranks.naming import MAX_RANK, called_ranks, numbers_of
+from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import DEFAULT, Policy
 
 MAX_LABELS = 16
@@ -29,7 +29,7 @@ def missing_ranks(
     lost: Mapping[int, LostReport],
     labels: Labels,
     policy: Policy,
-    pattern: re.Pattern[str] | None = None,
+    pattern: UserPattern | None = None,
 ) -> MissingRanks | None:
     """The ranks without a report, or None.
 
@@ -92,7 +92,7 @@ def _numbers(
     paths: Sequence[Path],
     results: Mapping[int, ReportResult],
     labels: Labels,
-    pattern: re.Pattern[str] | None,
+    pattern: UserPattern | None,
 ) -> set[int]:
     """Ranks that are there, lost ones included, where something other than a guess says them."""
     said: list[str] = []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.user_patterns import UserPattern
 
 # The first that tells all reports apart counts.
 _PATTERNS = (
@@ -24,20 +25,20 @@ MAX_RANK = 100_000
 """A larger number is a date, a job or a process."""
 
 
-def rank_pattern(text: str) -> re.Pattern[str]:
+def rank_pattern(text: str) -> UserPattern:
     """A user's pattern.
 
     Raises:
         PolicyInvalid: it is no regular expression, or names no group "rank".
     """
     try:
-        pattern = re.compile(text)
-    except re.error as error:
+        pattern = UserPattern(text, "--rank-pattern", ignore_case=False)
+    except ValueError as error:
         raise PolicyInvalid(
             f"--rank-pattern {text!r}: not a regular expression ({error})",
             r"for example: --rank-pattern 'worker(?P<rank>\d+)'",
         ) from error
-    if "rank" not in pattern.groupindex:
+    if "rank" not in pattern.groups:
         raise PolicyInvalid(
             f"--rank-pattern {text!r} has no group named rank",
             r"name the number: --rank-pattern 'worker(?P<rank>\d+)'",
@@ -45,7 +46,7 @@ def rank_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-def ranks_by_pattern(paths: Sequence[Path], pattern: re.Pattern[str]) -> tuple[str, ...]:
+def ranks_by_pattern(paths: Sequence[Path], pattern: UserPattern) -> tuple[str, ...]:
     """The rank of each report by the user's pattern.
 
     Raises:
@@ -57,14 +58,13 @@ def ranks_by_pattern(paths: Sequence[Path], pattern: re.Pattern[str]) -> tuple[s
         rank = found["rank"] if found else None
         if not rank:
             raise PolicyInvalid(
-                f"--rank-pattern {pattern.pattern!r} does not fit {path}",
+                f"--rank-pattern {pattern.text!r} does not fit {path}",
                 "it must fit every report",
             )
         rank = str(int(rank)) if rank.isdigit() else rank
         if rank in ranks:
             raise PolicyInvalid(
-                f"--rank-pattern {pattern.pattern!r}: {path} and {ranks[rank]} are both rank"
-                f" {rank}",
+                f"--rank-pattern {pattern.text!r}: {path} and {ranks[rank]} are both rank {rank}",
                 "the group must differ between reports",
             )
         ranks[rank] = path

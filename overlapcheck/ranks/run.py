@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from functools import partial
@@ -15,6 +14,7 @@ from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
+from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
 
 Made = TypeVar("Made")
@@ -39,7 +39,7 @@ def judge_fleet(
     engine: Engine,
     *,
     store: Store | None = None,
-    pattern: re.Pattern[str] | None = None,
+    pattern: UserPattern | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
     unread: Sequence[LostReport] = (),

@@ -114,7 +114,7 @@ def test_room_for_the_report_is_kept(
     guard = DiskGuard(end, tmp_path, said.append)
     guard.look()
     assert said == []
-    monkeypatch.setattr("overlapcheck.capture.disk_guard._recorded_bytes", lambda _: 500 << 20)
+    monkeypatch.setattr("overlapcheck.capture.disk_guard.recorded_bytes", lambda _: 500 << 20)
     guard.look()
     assert end.has_begun
     assert "only 200 MB free" in said[0]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from overlapcheck.capture.discovery import Nsys, probe
-from overlapcheck.capture.export import export_sqlite
+from overlapcheck.capture import tool as running
+from overlapcheck.capture.discovery import Nsys, find_nsys, probe
+from overlapcheck.capture.export import WORK_PREFIX, export_sqlite
 from overlapcheck.capture.export_cache import is_whole_sqlite
 from overlapcheck.capture.export_failures import Remedy, explain, made_by
 from overlapcheck.capture.profile import profile
@@ -291,3 +292,73 @@ def _write_database(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
         database.commit()
+
+
+# ---- an nsys that is broken
+
+FLOOD = "while :; do printf '%08192d' 0; done"
+
+
+def failure(tmp_path: Path, nsys: Path) -> ExportFailed:
+    report = tmp_path / "train.nsys-rep"
+    report.write_bytes(HEADER)
+    with pytest.raises(ExportFailed) as caught:
+        export_sqlite(report, nsys=nsys)
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(WORK_PREFIX)] == []
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_an_nsys_that_prints_without_end_is_stopped(
+    tmp_path: Path, fake_nsys: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "MOST_OUTPUT_BYTES", 4 << 20)
+
+    error = failure(tmp_path, fake_nsys(export=FLOOD))
+
+    assert "prints without end" in error.message
+    assert error.hint == "pass another one with --nsys PATH"
+
+
+def test_an_nsys_that_hangs_is_stopped(
+    tmp_path: Path, fake_nsys: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "STALL_S", 2.0)
+
+    error = failure(tmp_path, fake_nsys(export="sleep 1000"))
+
+    assert "hangs: it has done nothing for 2 s" in error.message
+
+
+def test_an_nsys_that_floods_its_version_is_none(
+    fake_nsys: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "MOST_OUTPUT_BYTES", 4 << 20)
+    broken = fake_nsys()
+    broken.write_text(f"#!/bin/sh\n{FLOOD}\n")
+
+    with pytest.raises(NsysNotFound, match="prints without end"):
+        find_nsys(broken)
+
+
+def test_a_slow_nsys_that_shows_signs_of_life_is_waited_for(
+    tmp_path: Path, fake_nsys: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "STALL_S", 4.0)
+    growing = 'for i in 1 2 3 4 5 6; do sleep 1; echo more >>"$output"; done; exit 3'
+
+    assert (
+        "nsys 2030.1.1 cannot export it"
+        in failure(tmp_path, fake_nsys(export=growing, version="2030.1.1-fake")).message
+    )
+
+
+def test_what_an_nsys_leaves_running_is_not_waited_for() -> None:
+    assert running.run_tool(["sh", "-c", "echo done; sleep 1000 &"]).output == "done\n"
+
+
+def test_of_a_long_output_the_end_is_kept() -> None:
+    done = running.run_tool(["sh", "-c", "head -c 5000000 /dev/zero | tr '\\0' x; echo; echo last"])
+
+    assert done.said[-1] == "last"
+    assert len(done.output) == running.READ_OUTPUT_BYTES

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import ipc, parquet
 
 from overlapcheck.cli import main
 from overlapcheck.errors import (
@@ -278,3 +279,42 @@ def test_ranks_may_be_folders(
 
     assert code == 1
     assert any("2 of 2 reports, 2 ranks" in line for line in answer)
+
+
+# ---- tables that say of a row that it comes a million times
+
+
+def test_a_row_that_comes_a_million_times_is_refused_before_it_is_read(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = folder(write_parquet)
+    path = tables / f"{KERNELS}.parquet"
+    row = parquet.read_table(path).slice(0, 1)
+    parquet.write_table(row.take(pa.array([0] * 1_000_000)), path)
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
+
+    assert f"(1000000 rows in {path.stat().st_size} bytes)" in failure(tables).message
+
+
+@pytest.mark.parametrize("make", [ipc.new_stream, ipc.new_file])
+def test_rows_without_a_byte_are_refused(
+    folder: Folder, make: Callable[..., ipc.RecordBatchStreamWriter]
+) -> None:
+    tables = folder(write_stream)
+    path = tables / f"{KERNELS}.arrow"
+    nothing = pa.Array.from_buffers(pa.null(), 1 << 30, [None])
+    rows = pa.RecordBatch.from_arrays([nothing, nothing], ["start", "end"])
+    with make(path, rows.schema) as writer:
+        writer.write_batch(rows)
+
+    assert f"({1 << 30} rows in {path.stat().st_size} bytes)" in failure(tables).message
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_long_text_that_comes_again_and_again_is_refused(folder: Folder, write: Write) -> None:
+    tables = folder(write)
+    path = tables / f"StringIds{SUFFIX[write]}"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 90_000, pa.int32()), ["x" * 100_000])
+    write(pa.table({"id": pa.array(range(90_000)), "value": texts}), path)
+
+    assert f"000 bytes of text in {path.stat().st_size})" in failure(tables).message

@@ -6,8 +6,10 @@ import pytest
 
 from overlapcheck.causes._ranking import findings
 from overlapcheck.copies import Direction
-from overlapcheck.errors import PolicyInvalid
+from overlapcheck.errors import PolicyInvalid, TooLarge
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.passes import measure as measure_module
+from overlapcheck.selection import Selection
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture, pid_of
 
@@ -201,3 +203,14 @@ def test_a_device_that_only_communicates_has_no_compute() -> None:
     assert device.communication.total_ns == 4_000
     assert device.copies[Direction.H2D].overlap == 0.0
     assert device.copies[Direction.H2D].ceiling == 0.0
+
+
+def test_more_devices_than_anybody_reads_about_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = picture(TWO_BY_TWO).trace()
+    monkeypatch.setattr(measure_module, "MOST_DEVICES", 1)
+
+    with pytest.raises(TooLarge) as caught:
+        measure_module.measure(trace, Selection())
+
+    assert caught.value.message.startswith("kernels ran on 3 devices")
+    assert caught.value.hint == "judge one device: --device NUMBER"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import socket
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -402,3 +405,29 @@ def test_an_address_without_a_scheduler_is_said(
 
     with pytest.raises(InputUnreadable, match="no scheduler answers there"):
         judge_fleet(small(tmp_path), fleets.judge, DaskCluster(address="tcp://127.0.0.1:9"))
+
+
+@needs_dask
+@forgives_dask
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(4096)])
+def test_a_listener_that_is_no_scheduler_is_said(
+    says: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlapcheck.ranks.dask_cluster.CONNECT_TIMEOUT_S", 2)
+    heard: list[socket.socket] = []
+
+    def answer(listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                heard.append(listener.accept()[0])
+                heard[-1].sendall(says)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, args=(listener,), daemon=True).start()
+        address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(InputUnreadable, match="no scheduler answers there") as caught:
+            judge_fleet(small(tmp_path), fleets.judge, DaskCluster(address=address))
+    for connection in heard:
+        connection.close()
+
+    assert "\n" not in str(caught.value)
