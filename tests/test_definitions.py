@@ -53,8 +53,10 @@ def examples() -> list[Example]:
             options = tomllib.loads("\n".join(said))
             given = ", ".join(re.findall(r"^gives (.*)$", part, flags=re.MULTILINE))
             if given:
-                pairs = (pair.split(" = ") for pair in given.split(", "))
-                found.append(Example(drawing, options, {key: value for key, value in pairs}))
+                pairs = re.findall(r"([^,=]+) = ([^,]+)", given)
+                found.append(
+                    Example(drawing, options, {key.strip(): value for key, value in pairs})
+                )
     return found
 
 
