@@ -164,6 +164,19 @@ def test_default_limits_are_those_of_the_policy() -> None:
     assert f"less than {MATERIAL_SHARE:.0%} of the".replace("%", " %") in PAGE
 
 
+@pytest.mark.parametrize("columns", [19, 20])
+def test_calls_that_hold_a_thread_are_listed_from_the_length_told(columns: int) -> None:
+    least = re.findall(r"calls that held a thread for (\d+) µs or more", PAGE)
+    drawing = f"""
+        s7   kernel fwd             |aaaa{"." * columns}bbbb|
+        t1   cudaStreamSynchronize  |....{"y" * columns}....|
+        """
+
+    listed = len(picture(drawing).device().blocking)
+
+    assert [listed] == [int(columns >= int(us)) for us in least]
+
+
 def test_every_option_exists() -> None:
     assert isinstance(cli, click.Group)
     known = {
