@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -56,9 +57,16 @@ def exports(*, bundled_only: bool = False) -> dict[str, Path]:
     }
 
 
-def seeds(count: int, names: list[str], begin: int = 0) -> list[str]:
-    """Seeds in which every kind of mutation comes equally often, on any export."""
-    kinds = list(all_mutations())
+def seeds(count: int, names: list[str], begin: int = 0, part: str = "") -> list[str]:
+    """Seeds in which every kind of mutation comes equally often, on any export.
+
+    Args:
+        count: how many.
+        names: of exports.
+        begin: number of the first.
+        part: what the names of kinds must hold.
+    """
+    kinds = [kind for kind in all_mutations() if part in kind]
     numbers = range(begin, begin + count)
     return [
         f"{Random(number).choice(names)}:{kinds[number % len(kinds)]}:{number}"
@@ -109,7 +117,7 @@ def _answer_to_whole(name: str, scratch: Path) -> Answer:
 
 
 def table(cases: list[Case]) -> str:
-    """Counts, extremes, and a line for each violation."""
+    """Counts and extremes."""
     counts = Counter(case.outcome for case in cases)
     lines = [f"{'cases':34}{len(cases):7}"]
     lines += [f"{outcome.value:34}{counts[outcome]:7}" for outcome in Outcome]
@@ -117,24 +125,19 @@ def table(cases: list[Case]) -> str:
     largest = max(cases, key=lambda case: case.memory_mb)
     lines.append(f"{'longest':34}{longest.cpu_s:7.1f} s   {longest.seed}")
     lines.append(f"{'largest':34}{largest.memory_mb:7} MB  {largest.seed}")
-    found = sorted(
-        (case for case in cases if case.violation), key=lambda case: (case.violation, case.seed)
-    )
-    lines += [f"{case.seed}  [{case.what}]  {case.violation}" for case in found]
     return "\n".join(lines)
 
 
-def fuzz(chosen: list[str], jobs: int) -> list[Case]:
+def fuzz(chosen: list[str], jobs: int) -> Iterator[Case]:
     """Try seeds, several at once; those that do not apply are left out."""
     with tempfile.TemporaryDirectory(prefix="overlapcheck-fuzz-") as scratch:
         attempt = partial(tried, scratch=Path(scratch))
         if jobs == 1 or len(chosen) == 1:
             warm_up()
-            found = list(map(attempt, chosen))
+            yield from filter(None, map(attempt, chosen))
         else:
             with ProcessPoolExecutor(jobs, initializer=warm_up) as workers:
-                found = list(workers.map(attempt, chosen, chunksize=4))
-    return [case for case in found if case is not None]
+                yield from filter(None, workers.map(attempt, chosen, chunksize=4))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -145,22 +148,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", help="one case, as a violation names it")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--bundled", action="store_true", help="only exports of this repository")
-    parser.add_argument("--kind", help="only mutations whose name holds this")
+    parser.add_argument("--kind", default="", help="only mutations whose name holds this")
     options = parser.parse_args(arguments)
     if options.seed:
         chosen = [options.seed]
     else:
         names = sorted(exports(bundled_only=options.bundled))
-        chosen = seeds(options.cases, names, options.begin)
-        if options.kind:
-            chosen = [seed for seed in chosen if options.kind in seed.split(":")[1]]
-    cases = fuzz(chosen, options.jobs)
+        chosen = seeds(options.cases, names, options.begin, options.kind)
+    cases = []
+    for case in fuzz(chosen, options.jobs):
+        cases.append(case)
+        if case.violation:
+            print(f"{case.seed}  [{case.what}]  {case.violation}", flush=True)
     if not cases:
         print("no case: these exports hold nothing to mutate in this way")
         return 2
-    print(table(cases))
     if options.seed:
         print(f"{cases[0].what}: {cases[0].outcome.value}")
+    print(table(cases))
     return int(any(case.outcome is Outcome.VIOLATION for case in cases))
 
 

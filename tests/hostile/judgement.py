@@ -14,6 +14,8 @@ _VERDICTS = (PASS, FAIL, INCONCLUSIVE)
 _REFUSALS = (USAGE, COULD_NOT_RUN)
 _PROGRESS = " ..."
 _OWN = "overlapcheck: "
+_DEFECT = "an error of our own"
+"""Part of the line that any exception nobody foresaw becomes."""
 _BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 _NUMBERS = (
     "device",
@@ -90,6 +92,8 @@ def _broken(answer: Answer) -> str:
             return f"not one line: {lines[:2]!r}"
         if answer.stdout:
             return "a refusal with a report"
+        if _DEFECT in lines[0]:
+            return f"unforeseen: {lines[0]}"
     elif answer.report.get("verdict", {}).get("exit_code") != answer.exit_code:
         return f"exit code {answer.exit_code} without a report that says so: {last}"
     return ""

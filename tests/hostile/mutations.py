@@ -62,25 +62,11 @@ TEXTS = "StringIds"
 NOT_LOST = frozenset({"NVTX_EVENTS", "DIAGNOSTIC_EVENT"})
 """Rows whose absence says that a program has no ranges, or that nsys had nothing to say."""
 TELLING = frozenset(
-    [
-        "copyKind",
-        "srcKind",
-        "dstKind",
-        "shortName",
-        "nameId",
-        "label",
-        "name",
-        "value",
-        "text",
-        "textId",
-        "eventType",
-        "returnValue",
-        "jsonText",
-        "jsonTextId",
-        "binaryData",
-        "asyncEngines",
-        "id",
-    ]
+    (
+        *("copyKind", "srcKind", "dstKind", "shortName", "nameId", "eventType", "returnValue"),
+        *("id", "label", "name", "value", "text", "textId", "asyncEngines"),
+        *("jsonText", "jsonTextId", "binaryData"),
+    )
 )
 """Columns whose value says what a thing is: another valid value makes it another thing."""
 

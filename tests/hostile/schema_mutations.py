@@ -35,7 +35,7 @@ SCHEMA_TEXTS: dict[str, object] = {
     "deep": f"CREATE TABLE t (a DEFAULT {'(' * 5000}1{')' * 5000})",
     "wide": f"CREATE TABLE t ({', '.join(f'c{n}' for n in range(2000))})",
     "long": f"CREATE TABLE t (a /*{'x' * 3_000_000}*/)",
-    "generated": "CREATE TABLE t (start INTEGER, end AS (start + 1), x AS (randomblob(1000000000)))",
+    "generated": "CREATE TABLE t (start INTEGER, end AS (start + 1), x AS (zeroblob(1000000000)))",
     "virtual": "CREATE VIRTUAL TABLE t USING nosuchmodule(a)",
 }
 
