@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 CPU_S = 20
-WALL_S = 60
+WALL_S = 240
 """A bound for what waits instead of computing; generous, for a machine may do other things."""
 MEMORY_MB = 500
 _ADDRESSES = 3 << 30
