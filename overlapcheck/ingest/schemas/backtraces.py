@@ -83,9 +83,12 @@ def _frames(payload: str) -> list[tuple[int, int, int]]:
     """(function id, file id, line) of each frame, innermost first."""
     try:
         frames: list[dict[str, Any]] = json.loads(payload)[_PAYLOAD]["Frames"]
-        return [(int(f["Function"]), int(f["File"]), int(f["Line"])) for f in frames]
-    except (ValueError, KeyError, TypeError):
+        found = [(int(f["Function"]), int(f["File"]), int(f["Line"])) for f in frames]
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return []
+    # SQLite, which is asked for the names, knows no larger ones.
+    largest = np.iinfo(np.int64).max
+    return found if all(abs(number) <= largest for frame in found for number in frame) else []
 
 
 def _names(db: Database, stacks: list[list[tuple[int, int, int]]]) -> dict[int, str]:
