@@ -93,7 +93,6 @@ def _judge(arguments: list[str], outputs: Path) -> NoReturn:
     """The child: never returns."""
     code = 1
     try:
-        os.setpgid(0, 0)
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(outputs / name, os.O_WRONLY | os.O_CREAT), number)
         sys.stdout, sys.stderr = (
