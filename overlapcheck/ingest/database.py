@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 EXPORT_TABLES = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_GPU")
 """Every export has one of them at least."""
 _HEADER_BYTES = 100
-_UTF16 = (2, 3)
 _RE_EXPORT = "export it again: nsys export --type=sqlite --force-overwrite=true REPORT.nsys-rep"
 
 
@@ -176,8 +175,8 @@ def _check_complete(path: Path) -> None:
         raise InputUnreadable(
             f"{path}: {error.strerror or error}", "check the path and its permissions"
         ) from error
-    if int.from_bytes(header[56:60], "big") in _UTF16:
-        # Its names would be read as others, for texts are fetched as the bytes that they are.
+    if int.from_bytes(header[56:60], "big") in (2, 3):
+        # UTF-16 of either kind. Its names would be read as others, for texts are fetched as the bytes that they are.
         raise _damaged(path, "its texts are UTF-16, as nsys writes none")
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes

@@ -98,14 +98,6 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     )
 
 
-def _check_count(chosen: list[tuple[ProcessTables, int]]) -> None:
-    if len(chosen) > MOST_DEVICES:
-        raise TooLarge(
-            f"kernels on {len(chosen)} devices of processes, more than {MOST_DEVICES}",
-            "judge one of them with --device N; if there are not so many: export the report again",
-        )
-
-
 def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
@@ -205,3 +197,11 @@ def _union(kernels: Kernels, mask: Mask, window: Window) -> Intervals:
         return Intervals.empty()
     union = Intervals.of(kernels.start_ns[mask], kernels.end_ns[mask])
     return union.clip(window.start_ns, window.end_ns)
+
+
+def _check_count(chosen: list[tuple[ProcessTables, int]]) -> None:
+    if len(chosen) > MOST_DEVICES:
+        raise TooLarge(
+            f"kernels on {len(chosen)} devices of processes, more than {MOST_DEVICES}",
+            "judge one of them with --device N; if there are not so many: export the report again",
+        )
