@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
-from overlapcheck.errors import PolicyInvalid, TooLarge
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
@@ -42,16 +42,12 @@ from overlapcheck.passes.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, Ranges, Trace, pids_of, rows_or_none
 
-MOST_DEVICES = 1000
-"""Processes times devices that ran kernels: more than any machine has, and each costs a report."""
-
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
     """Measure every (process, device) that ran kernels.
 
     Raises:
         PolicyInvalid: the selection names steps or a device that the report does not have.
-        TooLarge: more processes and devices than a machine has.
     """
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
@@ -64,7 +60,6 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
     ]
-    _check_count(chosen)
     judged = {process.pid for process, _ in chosen}
     # A launcher or loader process without kernels is no fault while others have them.
     doubtful = [p for p in processes if p.pid in judged or not with_kernels]
@@ -197,11 +192,3 @@ def _union(kernels: Kernels, mask: Mask, window: Window) -> Intervals:
         return Intervals.empty()
     union = Intervals.of(kernels.start_ns[mask], kernels.end_ns[mask])
     return union.clip(window.start_ns, window.end_ns)
-
-
-def _check_count(chosen: list[tuple[ProcessTables, int]]) -> None:
-    if len(chosen) > MOST_DEVICES:
-        raise TooLarge(
-            f"kernels on {len(chosen)} devices of processes, more than {MOST_DEVICES}",
-            "judge one of them with --device N; if there are not so many: export the report again",
-        )

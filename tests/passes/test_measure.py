@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from overlapcheck.copies import Direction
-from overlapcheck.errors import PolicyInvalid, TooLarge
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.kinds import DeviceKey
 from tests.export import RealExport
 from tests.pictures import measure_file, picture, pid_of
@@ -26,15 +26,6 @@ def test_every_process_and_device_is_measured_apart_and_in_order() -> None:
     ]
     assert [device.compute_ns for device in devices] == [4_000, 2_000, 2_000]
     assert [list(device.copies) for device in devices] == [[], [], [Direction.H2D]]
-
-
-def test_more_devices_than_a_machine_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overlapcheck.passes.measure.MOST_DEVICES", 2)
-
-    with pytest.raises(TooLarge, match=r"kernels on 3 devices of processes, more than 2"):
-        picture(TWO_BY_TWO).measure()
-
-    assert len(picture(TWO_BY_TWO).measure(device=0).devices) == 2
 
 
 def test_equal_correlation_ids_of_two_processes_do_not_mix() -> None:
