@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := fixtures/exports/pt_pageable.sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format golden bench rowloss clean
+.PHONY: help demo test check lint format golden fuzz rowloss bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ format: $(VENV)/installed-dev ## format the code
 
 golden: $(VENV)/installed-dev ## rewrite golden outputs and the parts in docs; review the diff
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers tests/test_docs.py
+
+fuzz: $(VENV)/installed-dev ## judge N=5000 damaged exports; SEED=... repeats the case that a line names
+	@$(BIN)/python -m tests.hostile.fuzz $(if $(SEED),--seed $(SEED),--cases $(or $(N),5000))
 
 bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan and installed peers (12 minutes)
 	$(BIN)/python -m bench

@@ -216,6 +216,9 @@ def _check_complete(path: Path) -> None:
         raise InputUnreadable(
             f"{path}: {error.strerror or error}", "check the path and its permissions"
         ) from error
+    if int.from_bytes(header[56:60], "big") in (2, 3):
+        # UTF-16 of either kind: names would be read as others, for they are fetched as bytes.
+        raise _damaged(path, "its texts are UTF-16, as nsys writes none")
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     pages = int.from_bytes(header[28:32], "big")

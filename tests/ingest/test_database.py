@@ -44,6 +44,26 @@ def test_a_missing_file_is_unreadable(tmp_path: Path) -> None:
     assert error.hint == "check the path and its permissions"
 
 
+@pytest.mark.parametrize("encoding", ["UTF-16le", "UTF-16be"])
+def test_texts_that_would_be_read_as_others_are_refused(
+    encoding: str, real_export: RealExport, tmp_path: Path
+) -> None:
+    """Without the names of its collectives this export, which fails, would pass."""
+    other = tmp_path / "other.sqlite"
+    with (
+        closing(sqlite3.connect(real_export("ddp_payload"))) as source,
+        closing(sqlite3.connect(other)) as target,
+    ):
+        target.execute(f"PRAGMA encoding = '{encoding}'")
+        target.executescript("\n".join(source.iterdump()))
+
+    error = failure(other)
+
+    assert isinstance(error, ReportDamaged)
+    assert "its texts are UTF-16" in error.message
+    assert error.hint == EXPORT_AGAIN
+
+
 @pytest.mark.parametrize("kept", [0.99, 0.5, 0.1])
 def test_a_truncated_export_says_how_much_is_there(
     kept: float, real_export: RealExport, tmp_path: Path
