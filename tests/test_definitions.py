@@ -146,7 +146,7 @@ def test_the_sources_of_a_window_are_all_told() -> None:
 
 
 def test_every_exit_code_is_told() -> None:
-    told = {int(number) for number in re.findall(r"^\| (\d) \|", PAGE, flags=re.MULTILINE)}
+    told = {int(number) for number in re.findall(r"^\| (\d+) \|", PAGE, flags=re.MULTILINE)}
 
     assert told == {int(exit_code) for exit_code in ExitCode}
 
