@@ -16,7 +16,7 @@ from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts_collectives import kinds, tells
 from overlapcheck.collectives import Collectives
 from overlapcheck.columns import Mask
-from overlapcheck.ledger import Relation, Work
+from overlapcheck.order import Relation, Work
 from overlapcheck.quantities import count_of, duration
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"

@@ -7,7 +7,8 @@ import numpy as np
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
 from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups, one_of
-from overlapcheck.ledger import IdleLedger, Relation, Work
+from overlapcheck.ledger import IdleLedger
+from overlapcheck.order import Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
 
 SPEED_MIN_BYTES = 64 * 1024

@@ -11,26 +11,27 @@ import numpy as np
 from overlapcheck.columns import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import BlockingCalls, Window
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls
 
-# A call that only hands work over takes a few microseconds, some ten under a profiler.
-MIN_BLOCKING_NS = 20_000
 
-
-def blocking_calls(calls: ApiCalls, idle: Intervals, window: Window) -> BlockingCalls:
-    """Calls of at least 20 us in the window, per API and thread.
+def blocking_calls(
+    calls: ApiCalls, idle: Intervals, window: Window, limits: Thresholds
+) -> BlockingCalls:
+    """Long calls in the window, per API and thread.
 
     Args:
         calls: the process's calls, outer before inner.
         idle: the device's idle time.
         window: calls are clipped to it.
+        limits: how long is long.
 
     Returns:
         Costliest in idle time first. Where one call runs inside another of the same thread
         (a runtime call and its driver call) both are listed under their own names.
     """
     long = (
-        (calls.end_ns - calls.start_ns >= MIN_BLOCKING_NS)
+        (calls.end_ns - calls.start_ns >= limits.blocking_call_ns)
         & (calls.start_ns < window.end_ns)
         & (calls.end_ns > window.start_ns)
     )

@@ -11,13 +11,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, constant, groups
+from overlapcheck.columns import ABSENT, Ints, constant, groups, last_at_or_before
 from overlapcheck.finding import SourceLine
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
-
-# A mark precedes its call by less than this, and may carry a later time by clock rounding.
-NEAR_NS = 20_000
-SLACK_NS = 1_000
 
 _FRAMEWORK = re.compile(
     r"(^|/)(site|dist)-packages/|(^|/)lib/python\d|^<|(^|/)importlib/|(^|/)torch/(_|nn/|optim/)"
@@ -31,17 +28,20 @@ def known_sites(trace: Trace) -> Mapping[int, SourceLine]:
     return {i: _line(_own_frame(stack)) for i, stack in trace.stacks.items() if stack}
 
 
-def call_sites(calls: ApiCalls, trace: Trace) -> Ints:
+def call_sites(calls: ApiCalls, trace: Trace, limits: Thresholds) -> Ints:
     """Site of each call of a process, shape (n,); ABSENT where no stack was taken."""
     marks = trace.backtraces
-    stack = calls.callchain_id if isinstance(marks, Missing) else _stack_of_calls(calls, marks)
+    if isinstance(marks, Missing):
+        stack = calls.callchain_id
+    else:
+        stack = _stack_of_calls(calls, marks, limits)
     if stack.size == 0 or (stack.strides == (0,) and stack[0] == ABSENT):
         return constant(ABSENT, stack.size)
     known = np.isin(stack, np.array(sorted(known_sites(trace)), dtype=np.int64))
     return np.where(known, stack, ABSENT)
 
 
-def _stack_of_calls(calls: ApiCalls, marks: Backtraces) -> Ints:
+def _stack_of_calls(calls: ApiCalls, marks: Backtraces, limits: Thresholds) -> Ints:
     stack = np.full(len(calls), ABSENT, dtype=np.int64)
     for row in groups(calls.pid, calls.tid)[0].tolist():
         pid, tid = int(calls.pid[row]), int(calls.tid[row])
@@ -50,8 +50,9 @@ def _stack_of_calls(calls: ApiCalls, marks: Backtraces) -> Ints:
             continue
         mine = np.flatnonzero(calls.tid == tid)
         start = calls.start_ns[mine]
-        at = np.searchsorted(own.start_ns, start + SLACK_NS, side="right") - 1
-        near = (at >= 0) & (start - own.start_ns[np.maximum(at, 0)] <= NEAR_NS)
+        # A mark precedes its call, and may carry a later time by clock rounding.
+        at = last_at_or_before(own.start_ns, start + limits.stack_clock_slack_ns)
+        near = (at >= 0) & (start - own.start_ns[at] <= limits.stack_before_call_ns)
         stack[mine[near]] = own.stack_id[at[near]]
     return stack
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives, collective_kind
-from overlapcheck.columns import ABSENT, Ints, Mask, constant, groups
+from overlapcheck.columns import ABSENT, Ints, Mask, constant, groups, last_before
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
 from overlapcheck.passes.nccl_messages import Messages, nccl_messages
-from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.passes.process import DeviceTables, ProcessTables
 from overlapcheck.passes.steps import NO_STEP
 from overlapcheck.passes.window import Steps
 from overlapcheck.rendezvous import (
@@ -23,42 +23,42 @@ from overlapcheck.rendezvous import (
     meetings,
     whole_channels,
 )
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Kernels, Strings
 
-MIN_COMPUTE_SHARE = 0.05
-"""A stream with less of the device's compute is no compute stream."""
+
+@dataclass(frozen=True)
+class InWindow:
+    """A device's window, and what ran in it."""
+
+    steps: Steps
+    """The window, and the step of each kernel."""
+    compute: Intervals
+    """The device's compute inside the window."""
+    streams: Sequence[StreamTimeline]
+    """Its streams, to see which also compute."""
 
 
 def collectives(
-    kernels: Kernels,
-    communication: Mask,
-    steps: Steps,
-    compute: Intervals,
-    streams: Sequence[StreamTimeline],
-    strings: Strings,
-    process: ProcessTables,
-    device_id: int,
+    process: ProcessTables, device: DeviceTables, found: InWindow, limits: Thresholds
 ) -> Collectives:
     """One row per communication kernel that touches the window.
 
     Args:
-        kernels: the device's kernels.
-        communication: which of them are communication.
-        steps: the window, and the step of each kernel.
-        compute: the device's compute inside the window.
-        streams: its streams, to see which also compute.
-        strings: names.
         process: whose calls launched them.
-        device_id: the device, among those of the process.
+        device: the rows of one of its devices.
+        found: the device's window, and what ran in it.
+        limits: what a compute stream is.
     """
-    mine = kernels.rows(communication)
+    steps, communication, streams = found.steps, device.communication, found.streams
+    mine = device.kernels.rows(communication)
     if len(mine) == 0:
         return Collectives.none()
     step = steps.kernel_step[communication].astype(np.int64)
     streams_of = (mine.context_id, mine.stream_id)
-    messages = _messages(process, device_id, communication)
+    messages = _messages(process, device.device_id, communication)
     kind = np.where(
-        messages.kind == CollectiveKind.OTHER, _kinds(mine.name_id, strings), messages.kind
+        messages.kind == CollectiveKind.OTHER, _kinds(mine.name_id, process.strings), messages.kind
     )
     known = messages.communicator != ABSENT
     channel = (*(np.where(known, ABSENT, key) for key in streams_of), messages.communicator)
@@ -82,9 +82,9 @@ def collectives(
         order=order,
         since_ns=np.maximum(since, window.start_ns),
         ready_ns=np.maximum(_launched(mine, process), _free(mine, before, streams)),
-        exposed_ns=end - start - compute.overlap_with(start, end),
+        exposed_ns=end - start - found.compute.overlap_with(start, end),
         last=_last_of_steps(np.where(whole, step, NO_STEP)),
-        on_compute_stream=_on_compute(mine, compute, streams),
+        on_compute_stream=_on_compute(mine, found, limits),
         whole=whole,
         bytes=messages.bytes,
         ranks=messages.ranks,
@@ -141,7 +141,7 @@ def _launched(kernels: Kernels, process: ProcessTables) -> Ints:
     if len(process.calls) == 0:
         return kernels.start_ns
     end = process.calls.end_ns[np.maximum(call, 0)]
-    return np.where(call == NO_CALL, kernels.start_ns, np.minimum(end, kernels.start_ns))
+    return np.where(call == ABSENT, kernels.start_ns, np.minimum(end, kernels.start_ns))
 
 
 def _free(kernels: Kernels, before: Ints, streams: Sequence[StreamTimeline]) -> Ints:
@@ -150,8 +150,8 @@ def _free(kernels: Kernels, before: Ints, streams: Sequence[StreamTimeline]) -> 
     for stream in streams:
         mine = (kernels.context_id == stream.context_id) & (kernels.stream_id == stream.stream_id)
         rows = np.flatnonzero(mine)
-        at = np.searchsorted(stream.busy.start_ns, kernels.start_ns[rows], side="left") - 1
-        rows, at = rows[at >= 0], at[at >= 0]
+        at = last_before(stream.busy.start_ns, kernels.start_ns[rows])
+        rows, at = rows[at != ABSENT], at[at != ABSENT]
         free[rows] = np.maximum(free[rows], stream.busy.end_ns[at])
     return np.minimum(free, kernels.start_ns)
 
@@ -165,10 +165,11 @@ def _last_of_steps(step: Ints) -> Mask:
     return last
 
 
-def _on_compute(kernels: Kernels, compute: Intervals, streams: Sequence[StreamTimeline]) -> Mask:
+def _on_compute(kernels: Kernels, found: InWindow, limits: Thresholds) -> Mask:
     on = np.zeros(len(kernels), dtype=bool)
-    for stream in streams:
-        if stream.compute and stream.compute.total_ns >= MIN_COMPUTE_SHARE * compute.total_ns:
+    least = limits.compute_stream_share * found.compute.total_ns
+    for stream in found.streams:
+        if stream.compute and stream.compute.total_ns >= least:
             on |= (kernels.context_id == stream.context_id) & (
                 kernels.stream_id == stream.stream_id
             )

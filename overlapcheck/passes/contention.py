@@ -9,6 +9,7 @@ The same kernel at the same grid, alone against under a transfer:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from overlapcheck.columns import (
     Floats,
     Index,
     Ints,
-    Mask,
     blocks,
     by_group,
     chosen,
@@ -26,33 +26,32 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Contention, Window
+from overlapcheck.passes.process import DeviceTables
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Kernels
 
-MIN_SAMPLES = 5
-MIN_RATIO = 1.2
-# Transfers cannot slow a kernel this much: these launches did different amounts of work.
-MAX_RATIO = 4.0
-# Covered this much, a kernel counts as shared; covered hardly at all, as alone.
-SHARED_FROM = 0.5
-ALONE_UP_TO = 0.05
+
+@dataclass(frozen=True)
+class Transfers:
+    """When data moves beside kernels."""
+
+    copies: Intervals
+    """Over the link."""
+    collectives: Intervals
 
 
 def contention(
-    kernels: Kernels,
-    communication: Mask,
-    copies: Intervals,
-    collectives: Intervals,
-    window: Window,
+    device: DeviceTables, transfers: Transfers, window: Window, limits: Thresholds
 ) -> Contention:
-    """Kernels with enough samples both ways whose medians differ by a fifth or more.
+    """Kernels with enough samples both ways whose medians differ noticeably.
 
     Args:
-        kernels: the device's kernels.
-        communication: which of them are communication.
-        copies: when copies over the link run.
-        collectives: when communication runs.
+        device: the device's rows.
+        transfers: what may slow its kernels down.
         window: only kernels wholly inside count.
+        limits: how many samples are enough, and what is noticeable.
     """
+    kernels, communication = device.kernels, device.communication
     inside = (
         ~communication
         & ~kernels.opaque
@@ -60,26 +59,26 @@ def contention(
         & (kernels.end_ns <= window.end_ns)
         & (kernels.end_ns > kernels.start_ns)
     )
-    if not inside.any() or not (copies or collectives):
+    if not inside.any() or not (transfers.copies or transfers.collectives):
         return Contention.none()
-    transfers = (copies, collectives)
+    moving = (transfers.copies, transfers.collectives)
     alone = np.zeros(len(kernels), dtype=bool)
     shared = np.zeros(len(kernels), dtype=bool)
     for block in blocks(len(kernels)):
-        covered = _covered(kernels.start_ns[block], kernels.end_ns[block], transfers)
-        alone[block] = inside[block] & (covered <= ALONE_UP_TO)
-        shared[block] = inside[block] & (covered >= SHARED_FROM)
+        covered = _covered(kernels.start_ns[block], kernels.end_ns[block], moving)
+        alone[block] = inside[block] & (covered <= limits.contention_alone_up_to)
+        shared[block] = inside[block] & (covered >= limits.contention_shared_from)
     # Kernels that never run under a transfer have nothing to be compared with.
     met = is_in(kernels.name_id, distinct(kernels.name_id[shared]))
     mine = np.flatnonzero((alone | shared) & met)
-    if mine.size < 2 * MIN_SAMPLES:
+    if mine.size < 2 * limits.contention_samples:
         return Contention.none()
     # Nodes of a graph that share name and grid still do different work.
     keys = (kernels.name_id, kernels.grid_count, kernels.block_count, kernels.graph_node_id)
     first, group = groups(*(chosen(key, mine) for key in keys))
     enough = np.flatnonzero(
-        (np.bincount(group[alone[mine]], minlength=first.size) >= MIN_SAMPLES)
-        & (np.bincount(group[shared[mine]], minlength=first.size) >= MIN_SAMPLES)
+        (np.bincount(group[alone[mine]], minlength=first.size) >= limits.contention_samples)
+        & (np.bincount(group[shared[mine]], minlength=first.size) >= limits.contention_samples)
     )
     if enough.size == 0:
         return Contention.none()
@@ -87,7 +86,8 @@ def contention(
     rows = []
     for number in enough.tolist():
         part = mine[order[bounds[number] : bounds[number + 1]]]
-        found = _compare(kernels, part[alone[part]], part[shared[part]], collectives)
+        samples = (part[alone[part]], part[shared[part]])
+        found = _compare(kernels, samples, transfers.collectives, limits)
         if found is not None:
             row = mine[first[number]]
             rows.append((int(kernels.name_id[row]), int(kernels.grid_count[row]), *found))
@@ -107,14 +107,16 @@ def _covered(start_ns: Ints, end_ns: Ints, transfers: Sequence[Intervals]) -> Fl
 
 
 def _compare(
-    kernels: Kernels, alone: Index, shared: Index, collectives: Intervals
+    kernels: Kernels, samples: tuple[Index, Index], collectives: Intervals, limits: Thresholds
 ) -> tuple[int, int, int, int, int, int] | None:
+    alone, shared = samples
     length = kernels.end_ns[shared] - kernels.start_ns[shared]
     alone_ns = float(np.median(kernels.end_ns[alone] - kernels.start_ns[alone]))
     shared_ns = float(np.median(length))
-    if not MIN_RATIO * alone_ns <= shared_ns <= MAX_RATIO * alone_ns:
+    least, most = limits.contention_ratio * alone_ns, limits.contention_most_ratio * alone_ns
+    if not least <= shared_ns <= most:
         return None
     extra = int(np.maximum(length - alone_ns, 0).sum())
     under_collective = collectives.overlap_with(kernels.start_ns[shared], kernels.end_ns[shared])
-    by_collective = int(np.median(under_collective / length) >= SHARED_FROM)
+    by_collective = int(np.median(under_collective / length) >= limits.contention_shared_from)
     return alone.size, round(alone_ns), shared.size, round(shared_ns), extra, by_collective

@@ -23,8 +23,9 @@ import numpy as np
 
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import ABSENT, Columns, Index, Ints, Mask, distinct
+from overlapcheck.intervals import covering
 from overlapcheck.nccl_calls import NcclCall, NcclCalls
-from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.passes.process import ProcessTables
 
 
 @dataclass(frozen=True)
@@ -99,16 +100,16 @@ def _batches(calls: NcclCalls) -> Index:
 
 def _launched_in(calls: NcclCalls, process: ProcessTables) -> tuple[Index, Index]:
     """Kernels that were launched in one of the calls, and the row of that call."""
-    kernels = np.flatnonzero(process.kernel_call != NO_CALL)
+    kernels = np.flatnonzero(process.kernel_call != ABSENT)
     launch = process.kernel_call[kernels]
     start, tid = process.calls.start_ns[launch], process.calls.tid[launch]
-    owner = np.full(kernels.shape, NO_CALL, dtype=np.intp)
+    owner = np.full(kernels.shape, ABSENT, dtype=np.intp)
     for mine in _threads(calls):
         rows = np.flatnonzero(tid == calls.tid[mine][0])
-        at = np.searchsorted(calls.start_ns[mine], start[rows], side="right") - 1
-        within = (at >= 0) & (start[rows] < calls.end_ns[mine][np.maximum(at, 0)])
+        at = covering(calls.start_ns[mine], calls.end_ns[mine], start[rows])
+        within = at != ABSENT
         owner[rows[within]] = mine.start + at[within]
-    found = owner != NO_CALL
+    found = owner != ABSENT
     return kernels[found], owner[found]
 
 

@@ -12,10 +12,12 @@ import numpy as np
 from overlapcheck.api_kinds import api_kind
 from overlapcheck.columns import (
     ABSENT,
+    ABSENT_TIME,
     Codes,
     Columns,
     Index,
     Ints,
+    Mask,
     by_group,
     constant,
     groups,
@@ -44,7 +46,7 @@ from overlapcheck.trace import (
     rows_or_none,
 )
 
-NO_CALL = -1
+NO_CALL = ABSENT
 """Row number that stands for "launched by no recorded call"."""
 # Correlation ids are counted up, so a table of all of them is not much longer than the calls.
 _DENSE = 4
@@ -85,6 +87,20 @@ class ProcessTables:
     def kernel_call(self) -> Index:
         """Row of the call that launched each kernel; NO_CALL where there is none."""
         return self.launches.rows(self.kernels.correlation_id)
+
+
+@dataclass(frozen=True)
+class DeviceTables:
+    """The rows of one device."""
+
+    device_id: int
+    kernels: Kernels
+    kernel_call: Index
+    """Row of the call that launched each kernel; ABSENT."""
+    communication: Mask
+    """Which kernels are communication."""
+    copies: Copies
+    memsets: Memsets
 
 
 def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
@@ -184,10 +200,6 @@ def launch_start_ns(call: Index, calls: ApiCalls) -> Ints:
     return np.where(call == NO_CALL, ABSENT_TIME, calls.start_ns[call])
 
 
-ABSENT_TIME = np.iinfo(np.int64).min
-"""Earlier than any time: a launch that was not recorded."""
-
-
 def on_device(table: Device, device_id: int) -> Device:
     """The rows on one device."""
     column: Ints = getattr(table, "device_id")  # noqa: B009
@@ -219,6 +231,7 @@ __all__ = [
     "ABSENT_TIME",
     "NO_CALL",
     "CallIndex",
+    "DeviceTables",
     "ProcessTables",
     "copies_on_device",
     "launch_start_ns",

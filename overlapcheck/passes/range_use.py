@@ -31,8 +31,7 @@ from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, Window
 from overlapcheck.passes.copy_overlap import copy_overlaps
-from overlapcheck.passes.device_ledger import DeviceTables
-from overlapcheck.passes.process import ABSENT_TIME, ProcessTables, launch_start_ns
+from overlapcheck.passes.process import ABSENT_TIME, DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.time_use import RangeUse
 from overlapcheck.trace import Copies, Ranges
 

@@ -9,8 +9,9 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.kinds import StreamKey
-from overlapcheck.ledger import IdleLedger, Reason, Work
+from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.order import Work
 from overlapcheck.quantities import duration, size
 from overlapcheck.reporting.timeline_rows import Drawing, HostCalls
 from overlapcheck.timeline import Instance, Mark

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from overlapcheck.columns import ABSENT, Columns, Ints, Whole
-from overlapcheck.ledger import Reason, Relation, Work
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import ComputeGaps, DeviceMeasurements, Measurements, Names
+from overlapcheck.order import Relation, Work
 
 _REASONS = {int(reason): reason.cause for reason in Reason}
 _WORKS = {int(work): work.name.lower() for work in Work if work is not Work.NONE}

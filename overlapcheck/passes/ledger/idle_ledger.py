@@ -23,18 +23,17 @@ from overlapcheck.columns import (
     joined,
     narrow,
     ordered,
+    taken,
 )
-from overlapcheck.intervals import Intervals
+from overlapcheck.intervals import Intervals, covering
 from overlapcheck.ledger import IdleLedger, Reason
-from overlapcheck.passes.edges import NO_OPERATION
-from overlapcheck.passes.fill_reasons import fill_reasons
-from overlapcheck.passes.host_lateness import explain_lateness
-from overlapcheck.passes.idle_walk import Part, Parts, walk
-from overlapcheck.passes.ledger_input import Draft, LedgerInput
-from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.overlays import overlaid
-from overlapcheck.passes.process import NO_CALL
-from overlapcheck.passes.side_by_side import side_by_side
+from overlapcheck.order import Operations
+from overlapcheck.passes.ledger.fill_reasons import fill_reasons
+from overlapcheck.passes.ledger.host_lateness import explain_lateness
+from overlapcheck.passes.ledger.idle_walk import Ground, Part, Parts, walk
+from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
+from overlapcheck.passes.ledger.overlays import overlaid
+from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.trace import OsCalls
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -50,7 +49,8 @@ def idle_ledger(idle: Intervals, given: LedgerInput) -> IdleLedger:
     Returns:
         Rows that tile the idle time exactly.
     """
-    parts = walk(given.ops, given.depends, given.submit_ns, idle)
+    slack_ns = given.limits.submit_slack_ns
+    parts = walk(Ground(given.ops, given.depends, given.submit_ns, slack_ns), idle)
     if len(parts) == 0:
         return IdleLedger.none()
     draft = overlaid(_drafted(parts, given), parts, given)
@@ -73,7 +73,7 @@ def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     if other.size == 0:
         return Draft(pieces.part, pieces.start_ns, pieces.end_ns, pieces.reason, pieces.call)
     determinant = np.full(len(parts), -1, dtype=np.int8)
-    blamed_call = np.full(len(parts), NO_CALL, dtype=np.int32)
+    blamed_call = np.full(len(parts), ABSENT, dtype=np.int32)
     determinant[late], blamed_call[late] = lateness.reason, lateness.call
     reason, call = fill_reasons(parts, given, determinant, blamed_call)
     return Draft(
@@ -103,14 +103,14 @@ def _ledger_rows(
 ) -> IdleLedger:
     ops, depends, calls = given.ops, given.depends, given.calls
     has_op, has_kernel, has_call = (
-        op != NO_OPERATION,
-        kernel != NO_OPERATION,
-        draft.call != NO_CALL,
+        op != ABSENT,
+        kernel != ABSENT,
+        draft.call != ABSENT,
     )
     # Without a call to blame, the late operation's own launch is the place to look at.
     made_by = np.where(has_call, draft.call, _of(ops.call, op, has_op))
     submitted = _of(submitted_by, draft.call, has_call)
-    submits = submitted != NO_OPERATION
+    submits = submitted != ABSENT
     work_end, call_end = _of(ops.end_ns, op, has_op), _of(calls.end_ns, draft.call, has_call)
     call_start = _of(calls.start_ns, draft.call, has_call)
     ledger = IdleLedger(
@@ -119,8 +119,9 @@ def _ledger_rows(
         reason=draft.reason,
         kernel_name_id=_of(ops.name_id, kernel, has_kernel),
         kernel_stream_id=_of(ops.stream_id, kernel, has_kernel),
-        step=_of(ops.step, kernel, has_kernel),
-        operation=op,
+        step=_of(given.step, kernel, has_kernel),
+        kernel=given.device.in_process(kernel),
+        operation=given.device.in_process(op),
         work=_of(ops.work, op, has_op),
         work_stream_id=_of(ops.stream_id, op, has_op),
         work_bytes=_of(ops.bytes, op, has_op),
@@ -131,11 +132,12 @@ def _ledger_rows(
         call_name_id=_of(calls.name_id, draft.call, has_call),
         call_start_ns=call_start,
         call_ns=np.where(has_call, call_end - call_start, ABSENT),
+        call_operation=given.device.in_process(submitted),
         call_work=_of(ops.work, submitted, submits),
         call_bytes=_of(ops.bytes, submitted, submits),
         call_stream_id=_of(ops.stream_id, submitted, submits),
         tid=_of(ops.tid, op, has_op),
-        site=_of(given.site_of_call, made_by, made_by != NO_CALL),
+        site=_of(given.site_of_call, made_by, made_by != ABSENT),
         os_name_id=constant(ABSENT, op.size),
     )
     return replace(ledger, os_name_id=_os_calls(ledger, given.os_calls))
@@ -153,9 +155,9 @@ def _of(column: npt.NDArray[_Value], row: Rows, known: Mask) -> npt.NDArray[_Val
 
 
 def _first_of_each_call(ops: Operations, calls: int) -> Rows:
-    """The first operation that each call submitted; NO_OPERATION for none."""
-    known = np.flatnonzero(ops.call != NO_CALL)[::-1]
-    found = np.full(calls, NO_OPERATION, dtype=np.int32)
+    """The first operation that each call submitted; ABSENT for none."""
+    known = np.flatnonzero(ops.call != ABSENT)[::-1]
+    found = np.full(calls, ABSENT, dtype=np.int32)
     found[ops.call[known]] = known
     return found
 
@@ -168,10 +170,6 @@ def _os_calls(ledger: IdleLedger, os_calls: OsCalls) -> Ints:
     for tid in distinct(ledger.tid[starved]).tolist():
         own = os_calls.rows(os_calls.tid == tid)
         mine = ledger.tid[starved] == tid
-        if len(own) == 0:
-            continue
-        # Calls are sorted by start; of nested ones the last that started is the innermost.
-        at = np.searchsorted(own.start_ns, middle[mine], side="right") - 1
-        inside = (at >= 0) & (own.end_ns[np.maximum(at, 0)] > middle[mine])
-        name[starved[mine]] = np.where(inside, own.name_id[np.maximum(at, 0)], ABSENT)
+        at = covering(own.start_ns, own.end_ns, middle[mine])
+        name[starved[mine]] = taken(own.name_id, at, ABSENT)
     return name

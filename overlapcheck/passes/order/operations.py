@@ -1,8 +1,7 @@
-"""Every operation of one device in one table, with the call that launched it."""
+"""Every operation of one process in one table, with the call that launched it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -10,10 +9,8 @@ import numpy.typing as npt
 
 from overlapcheck.columns import (
     ABSENT,
-    Bools,
+    ABSENT_TIME,
     Codes,
-    Columns,
-    Index,
     Ints,
     Mask,
     Rows,
@@ -24,9 +21,9 @@ from overlapcheck.columns import (
     ordered,
 )
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
-from overlapcheck.ledger import Work
-from overlapcheck.passes.process import ABSENT_TIME, NO_CALL, CallIndex
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.process import ProcessTables
+from overlapcheck.trace import Copies
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -40,54 +37,15 @@ _WORK_OF_COPY = {
 } | dict.fromkeys(UNIFIED_KINDS, Work.MIGRATION)
 
 
-@dataclass(frozen=True)
-class Operations(Columns):
-    """Device operations, sorted by (start_ns, end_ns)."""
-
-    start_ns: Ints
-    end_ns: Ints
-    work: Codes
-    """Work."""
-    stream: Ints
-    """Dense number of the (context, stream)."""
-    context_id: Ints
-    stream_id: Ints
-    name_id: Ints
-    """Kernel name; ABSENT for copies and memsets."""
-    bytes: Ints
-    pageable: Bools
-    step: Rows
-    """Step of a kernel; -1 for none and for copies."""
-    call: Rows
-    """Row of the launch call; NO_CALL where not recorded."""
-    launch_start_ns: Ints
-    """ABSENT_TIME where not recorded."""
-    launch_end_ns: Ints
-    tid: Ints
-
-
-def operations(
-    kernels: Kernels,
-    communication: Mask,
-    kernel_step: Ints,
-    copies: Copies,
-    memsets: Memsets,
-    calls: ApiCalls,
-    kernel_call: Index,
-    launches: CallIndex,
-) -> Operations:
-    """All operations of a device.
+def operations(process: ProcessTables, communication: Mask) -> Operations:
+    """All operations of a process.
 
     Args:
-        kernels: the device's kernels, collectives and graph blocks.
-        communication: which of them are communication.
-        kernel_step: step of each.
-        copies: the device's copies.
-        memsets: the device's memsets.
-        calls: the process's CUDA calls.
-        kernel_call: row of the call that launched each kernel.
-        launches: finds the others' by correlation id.
+        process: its tables.
+        communication: which of its kernels are communication, shape (kernels,).
     """
+    kernels, memsets, calls = process.kernels, process.memsets, process.calls
+    copies = _each_once(process.copies)
     start = _joined(kernels.start_ns, copies.start_ns, memsets.start_ns)
     end = _joined(kernels.end_ns, copies.end_ns, memsets.end_ns)
     order = ordered(start, end)
@@ -96,6 +54,11 @@ def operations(
         # Put in order one by one: a large trace needs the room.
         return compact(_joined(*parts)[order])
 
+    def of_copies(values: Ints) -> Ints:
+        if (values == ABSENT).all():
+            return constant(ABSENT, order.size)
+        return column(constant(ABSENT, len(kernels)), values, no_memset)
+
     kinds = np.where(communication, Work.COMMUNICATION, Work.COMPUTE).astype(np.int8)
     memset = np.full(len(memsets), Work.MEMSET, dtype=np.int8)
     work = column(kinds, _copy_work(copies), memset)
@@ -103,27 +66,46 @@ def operations(
     stream_id = column(kernels.stream_id, copies.stream_id, memsets.stream_id)
     no_kernel, no_copy = constant(0, len(kernels)), constant(ABSENT, len(copies))
     no_memset = constant(ABSENT, len(memsets))
+    peer = copies.kind == CopyKind.PEER_TO_PEER
     call = column(
-        narrow(kernel_call),
-        narrow(launches.rows(copies.correlation_id)),
-        narrow(launches.rows(memsets.correlation_id)),
+        narrow(process.kernel_call),
+        narrow(process.launches.rows(copies.correlation_id)),
+        narrow(process.launches.rows(memsets.correlation_id)),
     )
     return Operations(
         start_ns=start[order],
         end_ns=end[order],
         work=work,
+        device_id=column(kernels.device_id, copies.device_id, memsets.device_id),
+        peer_source_id=of_copies(np.where(peer, copies.source_device_id, ABSENT)),
+        peer_destination_id=of_copies(np.where(peer, copies.destination_device_id, ABSENT)),
         stream=compact(_streams(work, context, stream_id)),
         context_id=context,
         stream_id=stream_id,
         name_id=column(kernels.name_id, no_copy, no_memset),
         bytes=column(no_kernel, copies.bytes, memsets.bytes),
         pageable=column(no_kernel, copies.pageable.astype(np.int64), no_memset) == 1,
-        step=column(narrow(kernel_step), narrow(no_copy), narrow(no_memset)),
         call=call,
         launch_start_ns=_of_call(calls.start_ns, call, ABSENT_TIME),
         launch_end_ns=_of_call(calls.end_ns, call, ABSENT_TIME),
         tid=compact(_of_call(calls.tid, call, ABSENT)),
     )
+
+
+def _each_once(copies: Copies) -> Copies:
+    """Copies without the second record that CUPTI has of some peer copies."""
+    peers = np.flatnonzero(copies.kind == CopyKind.PEER_TO_PEER)
+    if peers.size < 2:
+        return copies
+    unnamed = (copies.source_device_id == ABSENT) & (copies.destination_device_id == ABSENT)
+    # Where the devices are not named, a copy is known by the one that it was recorded on.
+    device = np.where(unnamed, copies.device_id, ABSENT)
+    keys = (copies.start_ns, copies.end_ns, copies.correlation_id, copies.bytes, device)
+    first, _ = groups(*(key[peers] for key in keys))
+    repeated = np.zeros(len(copies), dtype=bool)
+    repeated[peers] = True
+    repeated[peers[first]] = False
+    return copies.rows(~repeated) if repeated.any() else copies
 
 
 def _streams(work: Codes, context: Ints, stream_id: Ints) -> Ints:
@@ -143,7 +125,7 @@ def _joined(*parts: npt.NDArray[_Value]) -> npt.NDArray[_Value]:
 def _of_call(column: Ints, call: Rows, otherwise: int) -> Ints:
     if column.size == 0:
         return np.full(call.shape, otherwise, dtype=np.int64)
-    return np.where(call == NO_CALL, otherwise, column[np.maximum(call, 0)])
+    return np.where(call == ABSENT, otherwise, column[np.maximum(call, 0)])
 
 
 def _copy_work(copies: Copies) -> Codes:

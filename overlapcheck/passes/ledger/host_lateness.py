@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from overlapcheck.columns import (
+    ABSENT,
     Codes,
     Column,
     Columns,
@@ -30,17 +31,11 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
-from overlapcheck.passes.held_calls import HeldCalls
-from overlapcheck.passes.host_timeline import AWAY_NS, HostTimeline
-from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.process import NO_CALL
-from overlapcheck.passes.side_by_side import side_by_side
-from overlapcheck.passes.splitting import NO_CUT, split
-
-# A call that ended this shortly before the device ran dry still caused it.
-DRAIN_SLACK_NS = 20_000
-# Up to here a late launch is the ordinary distance between two launches.
-LATENCY_NS = 10_000
+from overlapcheck.order import Operations
+from overlapcheck.passes.ledger.held_calls import HeldCalls
+from overlapcheck.passes.ledger.host_timeline import HostTimeline
+from overlapcheck.passes.ledger.side_by_side import side_by_side
+from overlapcheck.passes.ledger.splitting import NO_CUT, split
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class LatePieces(Columns):
     reason: Codes
     """Reason."""
     call: Rows
-    """The call to blame: the one that held the thread, or that drained the device; NO_CALL."""
+    """The call to blame: the one that held the thread, or that drained the device; ABSENT."""
 
 
 _Rows = tuple[Rows, Ints, Ints, Codes, Rows]
@@ -71,7 +66,7 @@ class Lateness:
     """Of each part as a whole, for operations that were late in its wake: the reason of the call
     that drained the device, else of the longest piece."""
     call: Rows
-    """The call to blame for each part; NO_CALL."""
+    """The call to blame for each part; ABSENT."""
 
 
 def explain_lateness(
@@ -146,7 +141,7 @@ def _drains(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Ints
         mine = np.flatnonzero(tid == thread)
         at = np.searchsorted(host.held.start_ns[rows], start_ns[mine], side="left") - 1
         open_ = (at >= 0) & (
-            host.held.end_ns[rows[np.maximum(at, 0)]] > start_ns[mine] - DRAIN_SLACK_NS
+            host.held.end_ns[rows[np.maximum(at, 0)]] > start_ns[mine] - host.limits.drain_slack_ns
         )
         drain[mine[open_]] = rows[at[open_]]
     return _inherited(drain, start_ns, host.ahead_ns)
@@ -200,9 +195,9 @@ def _cut(
         call[is_held] = held.call[held_row[is_held]]
     compiling = host.preparing.overlap_with(third.start_ns, third.end_ns) > 0
     reason[compiling & ~is_held] = Reason.MODULE_LOAD
-    call[compiling & ~is_held] = NO_CALL
+    call[compiling & ~is_held] = ABSENT
     reason[is_overhead] = Reason.PROFILER_OVERHEAD
-    call[is_overhead] = NO_CALL
+    call[is_overhead] = ABSENT
     pieces = (part, third.start_ns, third.end_ns, reason, call)
     free = ~is_held & ~is_overhead & ~compiling & (drain[part] >= 0)
     return _share_restart(pieces, free, away, host.excess_share)
@@ -220,10 +215,10 @@ def _restart_reasons(
     drained = drain[part] >= 0
     own = _own_reason(part, start_ns, end_ns, away, host)
     if len(host.held) == 0 or not drained.any():
-        return own, np.full(part.shape, NO_CALL, dtype=np.int32)
+        return own, np.full(part.shape, ABSENT, dtype=np.int32)
     row = np.maximum(drain[part], 0)
     reason = np.where(drained, host.held.reason[row], own)
-    return reason, np.where(drained, host.held.call[row], NO_CALL)
+    return reason, np.where(drained, host.held.call[row], ABSENT)
 
 
 def _own_reason(
@@ -236,12 +231,12 @@ def _own_reason(
     """Away from CUDA, launching too slowly, or late once by a few microseconds."""
     compute_before = np.searchsorted(host.ahead_ns, start_ns, side="left") - 1
     last_ahead = host.ahead_ns[np.maximum(compute_before, 0)] if host.ahead_ns.size else start_ns
-    was_ahead = (compute_before >= 0) & (start_ns - last_ahead < AWAY_NS)
-    short = (end_ns - start_ns <= LATENCY_NS) & was_ahead
+    was_ahead = (compute_before >= 0) & (start_ns - last_ahead < host.limits.away_ns)
+    short = (end_ns - start_ns <= host.limits.launch_distance_ns) & was_ahead
     reason = np.full(part.shape, Reason.LAUNCH_BOUND, dtype=np.int8)
     reason[short] = Reason.LAUNCH_LATENCY
     # The launch that ends an absence takes its few microseconds because of it.
-    brief = np.flatnonzero(end_ns - start_ns <= DRAIN_SLACK_NS)
+    brief = np.flatnonzero(end_ns - start_ns <= host.limits.drain_slack_ns)
     absent = brief[np.isin(part[brief], part[away])] if away.any() else brief[:0]
     reason[away] = Reason.HOST_STARVED
     reason[absent] = Reason.HOST_STARVED
@@ -269,5 +264,5 @@ def _share_restart(pieces: _Rows, free: Mask, away: Mask, excess_share: float) -
         begin[keep],
         finish[keep],
         np.where(tail, tail_reason[row], reason[row]),
-        np.where(tail, NO_CALL, call[row]),
+        np.where(tail, ABSENT, call[row]),
     )

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Ints, Mask, Rows, distinct, one_of
-from overlapcheck.ledger import Reason, Relation, Work
-from overlapcheck.passes.edges import NO_OPERATION
-from overlapcheck.passes.held_calls import SMALL_COPY_BYTES
-from overlapcheck.passes.host_lateness import DRAIN_SLACK_NS
-from overlapcheck.passes.idle_walk import SUBMIT_SLACK_NS, Part, Parts
-from overlapcheck.passes.ledger_input import (
+from overlapcheck.columns import ABSENT, Codes, Ints, Mask, Rows, distinct, one_of
+from overlapcheck.ledger import Reason
+from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Relation, Work
+from overlapcheck.passes.ledger.idle_walk import Part, Parts
+from overlapcheck.passes.ledger.ledger_input import (
     DIRECTION_OF_WORK,
-    LINK_COPIES,
-    START_LATENCY_NS,
-    WITHIN_DEVICE,
     LedgerInput,
 )
-from overlapcheck.passes.process import NO_CALL
 
 # Reasons of calls that return when the device is done.
 _DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
@@ -31,6 +25,7 @@ _REASON_OF_RELATION = {
     Relation.EVENT: Reason.EVENT_WAIT,
     Relation.NULL_STREAM: Reason.DEFAULT_STREAM,
     Relation.ENGINE: Reason.COPY_ENGINE,
+    Relation.HOST: Reason.UNEXPLAINED,
 }
 _REASON_BY_NUMBER = np.array(
     [_REASON_OF_RELATION[relation] for relation in sorted(Relation)], dtype=np.int8
@@ -43,9 +38,9 @@ def fill_reasons(
     """Reason of each FILL, LATENCY and OPEN part; parts are sorted by time, so by depth."""
     ops = given.ops
     reason = np.full(len(parts), int(Reason.UNEXPLAINED), dtype=np.int8)
-    call = np.full(len(parts), NO_CALL, dtype=np.int32)
+    call = np.full(len(parts), ABSENT, dtype=np.int32)
     fill = parts.part == Part.FILL
-    work = np.where(parts.operation != NO_OPERATION, ops.work[parts.operation], Work.NONE)
+    work = np.where(parts.operation != ABSENT, ops.work[parts.operation], Work.NONE)
     reason[fill & (work == Work.COMMUNICATION)] = Reason.EXPOSED_COLLECTIVE
     reason[fill & one_of(work, WITHIN_DEVICE)] = Reason.DEVICE_COPY
     copies = np.flatnonzero(fill & one_of(work, LINK_COPIES))
@@ -61,7 +56,7 @@ def _copy_reasons(
     ops, depends = given.ops, given.depends
     op = parts.operation[copies]
     reason = _REASON_BY_NUMBER[depends.relation[op]]
-    call = np.full(copies.size, NO_CALL, dtype=np.int32)
+    call = np.full(copies.size, ABSENT, dtype=np.int32)
     # Running since before the piece began: too late or too long, see `_spanning`.
     began_before = ops.start_ns[op] < parts.start_ns[copies]
     spanning = began_before & _not_held_up(op, given)
@@ -83,10 +78,10 @@ def _not_held_up(op: Rows, given: LedgerInput) -> Mask:
     """Copies that started as soon as they were issued, or behind another copy."""
     depends, ops = given.depends, given.ops
     before = depends.predecessor[op]
-    behind_copy = (before != NO_OPERATION) & one_of(ops.work[before], LINK_COPIES)
-    ended = np.where(before != NO_OPERATION, ops.end_ns[before], np.iinfo(np.int64).min)
-    issued_late = given.submit_ns[op] > ended + SUBMIT_SLACK_NS
-    mask: Mask = behind_copy | issued_late | (before == NO_OPERATION)
+    behind_copy = (before != ABSENT) & one_of(ops.work[before], LINK_COPIES)
+    ended = np.where(before != ABSENT, ops.end_ns[before], np.iinfo(np.int64).min)
+    issued_late = given.submit_ns[op] > ended + given.limits.submit_slack_ns
+    mask: Mask = behind_copy | issued_late | (before == ABSENT)
     return mask
 
 
@@ -104,19 +99,21 @@ def _drained_before(op: Rows, given: LedgerInput) -> tuple[Mask, Rows, Codes]:
     """Copies that were issued right after a call that held the issuing thread."""
     held = given.host.held
     drained = np.zeros(op.size, dtype=bool)
-    call = np.full(op.size, NO_CALL, dtype=np.int32)
+    call = np.full(op.size, ABSENT, dtype=np.int32)
     reason = np.full(op.size, int(Reason.UNEXPLAINED), dtype=np.int8)
     issue = given.ops.launch_start_ns[op]
     before = given.depends.predecessor[op]
-    ended = np.where(before != NO_OPERATION, given.ops.end_ns[before], np.iinfo(np.int64).min)
-    late = given.submit_ns[op] > ended + SUBMIT_SLACK_NS
+    ended = np.where(before != ABSENT, given.ops.end_ns[before], np.iinfo(np.int64).min)
+    late = given.submit_ns[op] > ended + given.limits.submit_slack_ns
     for tid in distinct(given.ops.tid[op]).tolist():
         thread = held.of_thread(tid)
         mine = np.flatnonzero((given.ops.tid[op] == tid) & late)
         if len(thread) == 0 or mine.size == 0:
             continue
         at = np.searchsorted(thread.end_ns, issue[mine], side="right") - 1
-        close = (at >= 0) & (issue[mine] - thread.end_ns[np.maximum(at, 0)] <= DRAIN_SLACK_NS)
+        close = (at >= 0) & (
+            issue[mine] - thread.end_ns[np.maximum(at, 0)] <= given.limits.drain_slack_ns
+        )
         close &= thread.reason[np.maximum(at, 0)] != Reason.GRAPH_LAUNCH
         drained[mine[close]] = True
         call[mine[close]] = thread.call[at[close]]
@@ -141,7 +138,7 @@ def _by_nature(op: Rows, given: LedgerInput, reason: Codes, call: Rows) -> None:
     reason[synchronous] = Reason.SYNC_COPY
     call[synchronous] = own_call[synchronous]
     pageable = ops.pageable[op]
-    small_back = (ops.work[op] == Work.D2H) & (ops.bytes[op] <= SMALL_COPY_BYTES)
+    small_back = (ops.work[op] == Work.D2H) & (ops.bytes[op] <= given.limits.small_copy_bytes)
     reason[pageable & ~small_back] = Reason.PAGEABLE_COPY
     # A read-back of a few bytes serves whoever waits for it, from whatever memory.
     reason[small_back] = Reason.HOST_SYNC
@@ -158,12 +155,12 @@ def _behind_copies(
     op = parts.operation[copies]
     before = given.depends.predecessor[op]
     same_piece = np.concatenate(([False], parts.piece[copies][1:] == parts.piece[copies][:-1]))
-    queued = same_piece & (before == np.concatenate(([NO_OPERATION], op[:-1]))) & ~inherits
+    queued = same_piece & (before == np.concatenate(([ABSENT], op[:-1]))) & ~inherits
     settled = one_of(reason, (Reason.PAGEABLE_COPY, Reason.SYNC_COPY))
     by_engine = queued & ~settled & (given.depends.relation[op] == Relation.ENGINE)
     holding = np.concatenate((by_engine[1:], [False])) & ~settled & ~inherits
     reason[by_engine | holding] = Reason.COPY_ENGINE
-    call[by_engine | holding] = NO_CALL
+    call[by_engine | holding] = ABSENT
     source = np.where(queued & ~settled & ~by_engine, -1, np.arange(copies.size))
     source = np.maximum.accumulate(source)
     return reason[source], call[source]
@@ -208,7 +205,7 @@ def _latency_reasons(parts: Parts, given: LedgerInput, reason: Codes, work: Code
     before_fill = (
         transfers[following] & (parts.piece[following] == parts.piece) & (index < count - 1)
     )
-    short = length <= START_LATENCY_NS
+    short = length <= given.limits.start_latency_ns
     # A pageable copy is staged on the host, inside its call, before it runs.
     operation = np.maximum(parts.operation, 0)
     staged = before_fill & (given.ops.launch_start_ns[operation] <= parts.start_ns)

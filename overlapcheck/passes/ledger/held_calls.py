@@ -11,19 +11,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Columns, Ints, Mask, Rows, distinct, narrow, one_of, ordered
+from overlapcheck.columns import (
+    ABSENT,
+    Codes,
+    Columns,
+    Ints,
+    Mask,
+    Rows,
+    distinct,
+    narrow,
+    one_of,
+    ordered,
+)
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Reason, Work
-from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.process import NO_CALL
+from overlapcheck.ledger import Reason
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.process import ProcessTables
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls
-
-SMALL_COPY_BYTES = 64 * 1024
-"""Up to here a read-back is a synchronisation, and pinning its buffer wins nothing."""
-LONG_CALL_NS = 50_000
-"""A hand-over this long was kept waiting."""
-MIN_LAUNCHES = 20
-BLOCKING_SHARE = 0.9
 
 _REASON_OF_KIND = {
     ApiKind.SYNC: Reason.HOST_SYNC,
@@ -33,7 +38,6 @@ _REASON_OF_KIND = {
     ApiKind.SYNC_COPY: Reason.SYNC_COPY,
 }
 _HAND_OVERS = (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
-NOT_HELD = -1
 
 
 @dataclass(frozen=True)
@@ -53,34 +57,36 @@ class HeldCalls(Columns):
         return self.rows(slice(*np.searchsorted(self.tid, (tid, tid + 1)).tolist()))
 
 
-def launches_block(ops: Operations, environment_value: str | None) -> bool:
+def launches_block(ops: Operations, environment_value: str | None, limits: Thresholds) -> bool:
     """Whether launches wait for their kernels: the debug variable, or its unmistakable pattern."""
     if environment_value is not None and environment_value not in ("", "0"):
         return True
-    kernels = (ops.work == Work.COMPUTE) & (ops.call != NO_CALL)
+    kernels = (ops.work == Work.COMPUTE) & (ops.call != ABSENT)
     count = int(kernels.sum())
     waited = int((ops.launch_end_ns[kernels] >= ops.end_ns[kernels]).sum())
-    return count >= MIN_LAUNCHES and waited >= BLOCKING_SHARE * count
+    least, share = limits.blocking_launches_least, limits.blocking_launches_share
+    return count >= least and waited >= share * count
 
 
 def held_calls(
-    calls: ApiCalls, kinds: Codes, ops: Operations, blocking_launches: bool
+    process: ProcessTables, ops: Operations, blocking_launches: bool, limits: Thresholds
 ) -> HeldCalls:
     """All calls that stand for a reason.
 
     Args:
-        calls: the process's calls.
-        kinds: ApiKind of each.
+        process: for its calls.
         ops: the device's operations, which tell what a copy call copied.
         blocking_launches: whether launches wait for their kernels.
+        limits: what is small, and what is long.
     """
-    reason = np.full(len(calls), NOT_HELD, dtype=np.int8)
+    calls, kinds = process.calls, process.call_kind
+    reason = np.full(len(calls), ABSENT, dtype=np.int8)
     for kind, meaning in _REASON_OF_KIND.items():
         reason[kinds == kind] = meaning
-    copied = np.flatnonzero((ops.call != NO_CALL) & _is_copy(ops))
+    copied = np.flatnonzero((ops.call != ABSENT) & _is_copy(ops))
     rows = ops.call[copied]
     is_copy_call = one_of(kinds[rows], (ApiKind.COPY, ApiKind.SYNC_COPY))
-    small_back = (ops.work[copied] == Work.D2H) & (ops.bytes[copied] <= SMALL_COPY_BYTES)
+    small_back = (ops.work[copied] == Work.D2H) & (ops.bytes[copied] <= limits.small_copy_bytes)
     pageable = ops.pageable[copied]
     reason[rows[is_copy_call & pageable]] = Reason.PAGEABLE_COPY
     synchronous = kinds[rows] == ApiKind.SYNC_COPY
@@ -88,7 +94,7 @@ def held_calls(
     if blocking_launches:
         reason[one_of(kinds, _HAND_OVERS)] = Reason.LAUNCH_BLOCKING
     else:
-        _mark_driver_locks(calls, kinds, reason)
+        _mark_driver_locks(process, reason, limits)
     return _disjoint(calls, reason)
 
 
@@ -96,18 +102,19 @@ def _is_copy(ops: Operations) -> Mask:
     return one_of(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
 
 
-def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Codes) -> None:
+def _mark_driver_locks(process: ProcessTables, reason: Codes, limits: Thresholds) -> None:
     """Hand-overs that were kept waiting while another thread was in a long driver call.
 
     thread A   [ cuModuleLoad ............ ]
     thread B          [ cudaLaunchKernel ... ]       ends together with A's call
     """
+    calls, kinds = process.calls, process.call_kind
     length = calls.end_ns - calls.start_ns
     suspects = np.flatnonzero(
-        one_of(kinds, _HAND_OVERS) & (reason == NOT_HELD) & (length >= LONG_CALL_NS)
+        one_of(kinds, _HAND_OVERS) & (reason == ABSENT) & (length >= limits.long_call_ns)
     )
     holding = np.flatnonzero(
-        (length >= LONG_CALL_NS)
+        (length >= limits.long_call_ns)
         & one_of(
             reason,
             (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH),
@@ -118,12 +125,12 @@ def _mark_driver_locks(calls: ApiCalls, kinds: Codes, reason: Codes) -> None:
         others = holding[calls.tid[holding] != tid]
         locked = Intervals.of(calls.start_ns[others], calls.end_ns[others])
         covered = locked.overlap_with(calls.start_ns[mine], calls.end_ns[mine])
-        reason[mine[2 * covered >= length[mine]]] = Reason.DRIVER_LOCK
+        reason[mine[covered >= limits.lock_cover_share * length[mine]]] = Reason.DRIVER_LOCK
 
 
 def _disjoint(calls: ApiCalls, reason: Codes) -> HeldCalls:
     """Sort by thread and start, and leave out calls inside a call that is held already."""
-    rows = np.flatnonzero(reason != NOT_HELD)
+    rows = np.flatnonzero(reason != ABSENT)
     rows = rows[ordered(calls.tid[rows], calls.start_ns[rows], -calls.end_ns[rows])]
     if rows.size:
         tid, end = calls.tid[rows], calls.end_ns[rows]

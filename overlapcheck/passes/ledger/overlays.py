@@ -7,32 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Column, blocks, joined, one_of
+from overlapcheck.columns import ABSENT, Column, blocks, joined, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Reason, Work
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import Window
-from overlapcheck.passes.idle_walk import Part, Parts
-from overlapcheck.passes.ledger_input import (
+from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Operations, Work
+from overlapcheck.passes.ledger.idle_walk import Part, Parts
+from overlapcheck.passes.ledger.ledger_input import (
     DIRECTION_OF_WORK,
-    LINK_COPIES,
-    START_LATENCY_NS,
-    WITHIN_DEVICE,
     Draft,
     LedgerInput,
 )
-from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.process import NO_CALL
-from overlapcheck.passes.side_by_side import side_by_side
-from overlapcheck.passes.splitting import NO_CUT, split
-
-BOUND_SHARE = 0.9
-"""A direction this busy is the bound itself: no order of operations could win its time back."""
+from overlapcheck.passes.ledger.side_by_side import side_by_side
+from overlapcheck.passes.ledger.splitting import NO_CUT, split
 
 
-def _is_bound(copies: CopyOverlap, window: Window) -> bool:
+def _is_bound(copies: CopyOverlap, window: Window, share: float) -> bool:
     free = copies.copy if copies.direction is Direction.P2P else copies.pinned
-    return free.total_ns >= BOUND_SHARE * window.length_ns
+    return free.total_ns >= share * window.length_ns
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,9 @@ def _layers(given: LedgerInput) -> Iterator[_Layer]:
     yield _Layer(given.migrations, Reason.UVM_MIGRATION, within=not_filled)
     for copies in given.copies.values():
         # No order of operations could win back what the bound itself fills.
-        if copies.direction in DIRECTION_OF_WORK.values() and _is_bound(copies, given.window):
+        if copies.direction in DIRECTION_OF_WORK.values() and _is_bound(
+            copies, given.window, given.limits.link_bound_share
+        ):
             settled = (Reason.DEVICE_COPY, Reason.EXPOSED_COLLECTIVE, Reason.PAGEABLE_COPY)
             yield _Layer(copies.copy, Reason.COPY_BOUND, unless=settled)
     explained = tuple(reason for reason in Reason if reason is not Reason.UNEXPLAINED)
@@ -74,7 +69,10 @@ def _layers(given: LedgerInput) -> Iterator[_Layer]:
         (_busy(given.ops, WITHIN_DEVICE), Reason.DEVICE_COPY),
         (given.other_processes, Reason.TIME_SLICING),
         # A wait that no recorded dependency explains, and that ends with an unrelated operation.
-        (_busy(given.ops, LINK_COPIES).bridged(START_LATENCY_NS), Reason.HARDWARE_QUEUE),
+        (
+            _busy(given.ops, LINK_COPIES).bridged(given.limits.start_latency_ns),
+            Reason.HARDWARE_QUEUE,
+        ),
     ):
         yield _Layer(busy, reason, unless=explained)
 
@@ -94,7 +92,7 @@ def _overlay(draft: Draft, parts: Parts, layer: _Layer) -> Draft:
         pieces.start_ns,
         pieces.end_ns,
         np.where(chosen, np.int8(layer.reason), draft.reason[row]),
-        np.where(chosen, NO_CALL, draft.call[row]),
+        np.where(chosen, ABSENT, draft.call[row]),
     )
 
 

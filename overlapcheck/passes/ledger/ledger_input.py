@@ -7,27 +7,23 @@ from dataclasses import dataclass
 from overlapcheck.columns import Codes, Column, Index, Ints, Rows
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Work
 from overlapcheck.measurements import Window
-from overlapcheck.passes.dependencies import Dependencies
-from overlapcheck.passes.host_timeline import HostTimeline
-from overlapcheck.passes.operations import Operations
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.host_timeline import HostTimeline
+from overlapcheck.passes.order.dependencies import Dependencies, OnDevice
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, OsCalls
 
-LINK_COPIES = (Work.H2D, Work.D2H, Work.P2P)
-"""Copies that use the link to the host or to another device."""
-WITHIN_DEVICE = (Work.D2D, Work.MEMSET)
-"""Work of the device on its own memory."""
 DIRECTION_OF_WORK = {Work.H2D: Direction.H2D, Work.D2H: Direction.D2H, Work.P2P: Direction.P2P}
-START_LATENCY_NS = 20_000
-"""Starting an operation whose predecessor is done takes a few microseconds."""
 
 
 @dataclass(frozen=True)
 class LedgerInput:
     """All that the ledger is made from."""
 
-    ops: Operations
+    device: OnDevice
+    step: Rows
+    """Step of each operation; ABSENT for none."""
     depends: Dependencies
     submit_ns: Ints
     host: HostTimeline
@@ -40,6 +36,12 @@ class LedgerInput:
     window: Window
     site_of_call: Ints
     """Where each call was made; ABSENT."""
+    limits: Thresholds
+
+    @property
+    def ops(self) -> Operations:
+        """The device's operations."""
+        return self.device.ops
 
 
 @dataclass

@@ -17,6 +17,8 @@ from enum import IntEnum
 import numpy as np
 
 from overlapcheck.columns import (
+    ABSENT,
+    ABSENT_TIME,
     Bools,
     Codes,
     Column,
@@ -28,19 +30,15 @@ from overlapcheck.columns import (
     Whole,
     blocks,
     joined,
+    last_before,
     narrow,
     sorted_by,
 )
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Work
-from overlapcheck.passes.dependencies import Dependencies
-from overlapcheck.passes.edges import NO_OPERATION
-from overlapcheck.passes.operations import Operations
-from overlapcheck.passes.process import ABSENT_TIME
-from overlapcheck.passes.side_by_side import side_by_side
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.side_by_side import side_by_side
+from overlapcheck.passes.order.dependencies import Dependencies
 
-# Host and device clocks agree to about this.
-SUBMIT_SLACK_NS = 1_000
 # So few walks are gone link by link.
 _FEW = 16
 
@@ -69,9 +67,9 @@ class Parts(Columns):
     part: Codes
     """Part."""
     operation: Rows
-    """FILL: the operation that ran; else the one that follows. NO_OPERATION for none."""
+    """FILL: the operation that ran; else the one that follows. ABSENT for none."""
     kernel: Rows
-    """The compute operation that ends the piece; NO_OPERATION for none."""
+    """The compute operation that ends the piece; ABSENT for none."""
 
 
 def submit_times(ops: Operations, returns_when_done: Mask) -> Ints:
@@ -85,28 +83,35 @@ def submit_times(ops: Operations, returns_when_done: Mask) -> Ints:
     return np.where(ops.launch_start_ns == ABSENT_TIME, ABSENT_TIME, submit)
 
 
-def walk(ops: Operations, depends: Dependencies, submit_ns: Ints, idle: Intervals) -> Parts:
-    """Cut every idle piece into parts.
+@dataclass(frozen=True)
+class Ground:
+    """What is walked over."""
 
-    Args:
-        ops: the device's operations.
-        depends: their binding predecessors.
-        submit_ns: when each was handed over.
-        idle: the idle time of the window.
-    """
-    begin, finish, kernel = _whole_gaps(ops, idle)
+    ops: Operations
+    depends: Dependencies
+    """Their binding predecessors."""
+    submit_ns: Ints
+    """When each was handed over."""
+    submit_slack_ns: int
+    """Host and device clocks agree to about this."""
+
+
+def walk(ground: Ground, idle: Intervals) -> Parts:
+    """Cut every idle piece of the window into parts."""
+    begin, finish, kernel = _whole_gaps(ground.ops, idle)
     current, upper = kernel, finish
-    orphan = kernel == NO_OPERATION
+    orphan = kernel == ABSENT
     if orphan.any():
         current, upper = kernel.copy(), finish.copy()
-        current[orphan], upper[orphan] = _last_fill(ops, begin[orphan], finish[orphan])
-    before = np.where(orphan, current, depends.predecessor[current])
+        current[orphan], upper[orphan] = _last_fill(ground.ops, begin[orphan], finish[orphan])
+    before = np.where(orphan, current, ground.depends.predecessor[current])
+    gaps = _Gaps(begin, upper, orphan)
 
     def walked(block: slice) -> _Emitted:
         emitted = _Emitted(idle)
         piece = np.arange(block.start, block.stop)
-        links = _chains(ops, depends, begin, piece, current[block], before[block])
-        _emit(links, ops, submit_ns, begin, upper, orphan, emitted)
+        links = _chains(ground, begin, (piece, current[block], before[block]))
+        _emit(links, ground, gaps, emitted)
         return emitted
 
     rows = [row for part in side_by_side(walked, blocks(len(idle))) for row in part.rows]
@@ -119,27 +124,40 @@ def walk(ops: Operations, depends: Dependencies, submit_ns: Ints, idle: Interval
 
 
 @dataclass(frozen=True)
+class _Gaps:
+    """The gaps that idle pieces are parts of, one for each piece."""
+
+    begin: Ints
+    upper: Ints
+    """Where the walk back begins."""
+    orphan: Mask
+    """No kernel ends it."""
+
+
+@dataclass(frozen=True)
 class _Links(Columns):
     """Steps of the walk: from one operation of a piece to the one it had to wait for."""
 
     piece: Ints
     current: Ints
     before: Ints
-    """NO_OPERATION where the chain ends without one."""
+    """ABSENT where the chain ends without one."""
     first: Bools
     """Whether the walk of its piece begins here."""
 
 
-def _chains(
-    ops: Operations, depends: Dependencies, begin: Ints, piece: Ints, current: Ints, before: Ints
-) -> _Links:
+_Round = tuple[Whole, Whole, Whole]
+"""Piece, current and before of some links."""
+
+
+def _chains(ground: Ground, begin: Ints, start: _Round) -> _Links:
     """All steps of the walks of some pieces."""
-    walks = piece.size
-    rounds: list[tuple[Whole, Whole, Whole]] = [(piece, current, before)]
+    ops, depends = ground.ops, ground.depends
+    rounds: list[_Round] = [start]
     while True:
         piece, current, before = rounds[-1]
         onward = np.flatnonzero(
-            (before != NO_OPERATION)
+            (before != ABSENT)
             & (ops.end_ns[before] > begin[piece])
             & (ops.start_ns[before] > begin[piece])
             & (ops.work[before] != Work.COMPUTE)
@@ -148,52 +166,44 @@ def _chains(
             break
         piece, current = piece[onward], before[onward]
         if onward.size <= _FEW:
-            rounds += _long_chains(ops, depends, begin, piece, current)
+            rounds.append(_long_chains(ground, begin, piece, current))
             break
         rounds.append((piece, current, depends.predecessor[current]))
     columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
-    first = np.arange(columns[0].size) < walks
+    first = np.arange(columns[0].size) < start[0].size
     return _Links(columns[0], columns[1], columns[2], first)
 
 
-def _long_chains(
-    ops: Operations, depends: Dependencies, begin: Ints, piece: Index, current: Ints
-) -> list[tuple[Ints, Ints, Ints]]:
+def _long_chains(ground: Ground, begin: Ints, piece: Whole, current: Whole) -> _Round:
     """The rest of a few walks, link by link: whole-array steps would cost more than they carry."""
-    end, start = ops.end_ns.item, ops.start_ns.item
-    predecessor, work = depends.predecessor.item, ops.work.item
+    end, start = ground.ops.end_ns.item, ground.ops.start_ns.item
+    predecessor, work = ground.depends.predecessor.item, ground.ops.work.item
     links = []
     for number, row in zip(piece.tolist(), current.tolist(), strict=True):
         floor, before = begin.item(number), row
         while True:
             row, before = before, predecessor(before)
             links.append((number, row, before))
-            if before == NO_OPERATION or work(before) == Work.COMPUTE:
+            if before == ABSENT or work(before) == Work.COMPUTE:
                 break
             if end(before) <= floor or start(before) <= floor:
                 break
-    return [tuple(np.array(links, dtype=np.int64).T)]
+    found = np.array(links, dtype=np.int64).T
+    return found[0], found[1], found[2]
 
 
-def _emit(
-    links: _Links,
-    ops: Operations,
-    submit_ns: Ints,
-    begin: Ints,
-    upper_ns: Ints,
-    orphan: Mask,
-    emitted: _Emitted,
-) -> None:
+def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None:
     """The parts between each operation and the one that it had to wait for, and that one's own."""
+    ops = ground.ops
     piece, current, before = links.piece, links.current, links.before
-    floor = begin[piece]
-    upper = np.where(links.first, upper_ns[piece], np.maximum(ops.start_ns[current], floor))
-    has = before != NO_OPERATION
+    floor = gaps.begin[piece]
+    upper = np.where(links.first, gaps.upper[piece], np.maximum(ops.start_ns[current], floor))
+    has = before != ABSENT
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
-    late = submit_ns[current] > ready + SUBMIT_SLACK_NS
-    waiting = ~(links.first & orphan[piece])
+    late = ground.submit_ns[current] > ready + ground.submit_slack_ns
+    waiting = ~(links.first & gaps.orphan[piece])
     for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
         emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
     began = np.maximum(ops.start_ns[before], floor)
@@ -233,17 +243,17 @@ def _whole_gaps(ops: Operations, idle: Intervals) -> tuple[Ints, Ints, Ints]:
     """
     compute = np.flatnonzero(ops.work == Work.COMPUTE)
     if compute.size == 0:
-        return idle.start_ns, idle.end_ns, np.full(len(idle), NO_OPERATION, dtype=np.int64)
+        return idle.start_ns, idle.end_ns, np.full(len(idle), ABSENT, dtype=np.int64)
     starts = ops.start_ns[compute]
     reach = np.maximum.accumulate(ops.end_ns[compute])
-    after = np.searchsorted(starts, idle.end_ns, side="left")
-    earlier = np.searchsorted(starts, idle.start_ns, side="left") - 1
-    begin = np.where(earlier >= 0, reach[np.maximum(earlier, 0)], idle.start_ns)
+    after = last_before(starts, idle.end_ns) + 1
+    earlier = last_before(starts, idle.start_ns)
+    begin = np.where(earlier == ABSENT, idle.start_ns, reach[earlier])
     begin = np.minimum(begin, idle.start_ns)
     follows = after < compute.size
     kernel = compute[np.minimum(after, compute.size - 1)]
     finish = np.where(follows, ops.start_ns[kernel], idle.end_ns)
-    return begin, finish, np.where(follows, kernel, NO_OPERATION)
+    return begin, finish, np.where(follows, kernel, ABSENT)
 
 
 def _last_fill(ops: Operations, begin: Ints, finish: Ints) -> tuple[Ints, Ints]:
