@@ -65,9 +65,7 @@ def build_report(
         devices=tuple(
             replace(
                 drawn := _device(trace, device),
-                timeline=draw_timeline(
-                    trace, device, findings, drawn.picture, len(measured.devices)
-                )
+                timeline=draw_timeline(trace, device, findings, drawn.picture, measured)
                 if timeline
                 else None,
             )
