@@ -54,7 +54,11 @@ class HeldCalls(Columns):
 
     def of_thread(self, tid: int) -> HeldCalls:
         """The calls of one thread."""
-        return self.rows(slice(*np.searchsorted(self.tid, (tid, tid + 1)).tolist()))
+        return self.rows(slice(self.from_row_of(tid), self.from_row_of(tid + 1)))
+
+    def from_row_of(self, tid: int) -> int:
+        """Row of the first call of a thread, or where it would be."""
+        return int(np.searchsorted(self.tid, tid))
 
 
 def launches_block(ops: Operations, environment_value: str | None, limits: Thresholds) -> bool:

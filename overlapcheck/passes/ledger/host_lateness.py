@@ -1,13 +1,4 @@
-"""Why the host was late: what the launching thread did until it launched.
-
-    device     ####·············####
-    thread     [ sync ]  free  [L]            a sync drained the device
-    parts          |sync|restart|
-
-Time inside a call that holds the thread is that call's. The free time after it is the restart:
-it belongs to the call that drained the device if the host needs less time per step than the
-device, for then it would have run ahead. The share by which the host needs more is its own.
-"""
+"""Why the host was late: its time is cut along what the launching thread did, and judged."""
 
 from __future__ import annotations
 
@@ -18,24 +9,28 @@ import numpy as np
 
 from overlapcheck.columns import (
     ABSENT,
+    ABSENT_TIME,
     Codes,
     Column,
     Columns,
     Ints,
-    Mask,
     Rows,
     blocks,
     distinct,
     joined,
+    last_before,
+    one_of,
     sorted_by,
+    taken,
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
-from overlapcheck.order import Operations
-from overlapcheck.passes.ledger.held_calls import HeldCalls
+from overlapcheck.passes.ledger.host_rules import HostTime, Tails
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
+from overlapcheck.passes.ledger.rule import first_that_fits
+from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.ledger.side_by_side import side_by_side
-from overlapcheck.passes.ledger.splitting import NO_CUT, split
+from overlapcheck.passes.ledger.splitting import split
 
 
 @dataclass(frozen=True)
@@ -69,16 +64,24 @@ class Lateness:
     """The call to blame for each part; ABSENT."""
 
 
-def explain_lateness(
-    start_ns: Ints, end_ns: Ints, operation: Rows, ops: Operations, host: HostTimeline
-) -> Lateness:
+@dataclass(frozen=True)
+class _Late:
+    """Host-late parts, and what drained the device before each."""
+
+    start_ns: Ints
+    end_ns: Ints
+    drain: Ints
+    """Row of `host.held`; ABSENT for none."""
+    host: HostTimeline
+
+
+def explain_lateness(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Lateness:
     """Give every host-late part to reasons.
 
     Args:
         start_ns: begin of each part, ascending, shape (n,).
         end_ns: its end.
-        operation: the operation that was submitted too late.
-        ops: the device's operations.
+        tid: the thread that submitted an operation too late.
         host: the launching threads.
 
     Returns:
@@ -86,24 +89,17 @@ def explain_lateness(
     """
     if start_ns.size == 0:
         return Lateness(LatePieces.none(), LatePieces.none().reason, LatePieces.none().call)
-    tid = ops.tid[operation]
-    drain = _drains(start_ns, end_ns, tid, host)
+    drain = _drains(start_ns, tid, host)
+    late = _Late(start_ns, end_ns, drain, host)
     rows: list[tuple[Column, ...]] = []
     for thread in distinct(tid).tolist():
         own = np.flatnonzero(tid == thread)
-        cut = partial(
-            _cut,
-            start_ns=start_ns,
-            end_ns=end_ns,
-            cuts=_Cuts.of_thread(thread, host),
-            drain=drain,
-            host=host,
-        )
+        cut = partial(_cut, late=late, thread=thread)
         rows += side_by_side(cut, [own[block] for block in blocks(own.size)])
     pieces = LatePieces(*joined(rows))
     pieces = sorted_by(pieces, pieces.part, pieces.start_ns)
     reason, call = _longest(pieces, start_ns.size)
-    drained = drain >= 0
+    drained = drain != ABSENT
     reason[drained] = host.held.reason[drain[drained]]
     call[drained] = host.held.call[drain[drained]]
     return Lateness(pieces, reason, call)
@@ -122,139 +118,74 @@ def _longest(pieces: LatePieces, count: int) -> tuple[Codes, Rows]:
     return pieces.reason[row], pieces.call[row]
 
 
-def _drains(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
-    """Row of `held` that drained the device before each part; -1 for none.
+def _drains(start_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
+    """Row of `held` that drained the device before each part; ABSENT for none.
 
     A call that was open when the device ran dry drained it, and goes on being the reason for the
     late launches that follow until a launch is well ahead of its kernel again.
     """
-    drain = np.full(start_ns.size, -1, dtype=np.int64)
+    drain = np.full(start_ns.size, ABSENT, dtype=np.int64)
+    held, slack_ns = host.held, host.limits.drain_slack_ns
+    can_drain = ~one_of(held.reason, (Reason.GRAPH_LAUNCH, Reason.DRIVER_LOCK))
     for thread in distinct(tid).tolist():
-        first, last = np.searchsorted(host.held.tid, (thread, thread + 1)).tolist()
-        drains = np.flatnonzero(
-            (host.held.reason[first:last] != Reason.GRAPH_LAUNCH)
-            & (host.held.reason[first:last] != Reason.DRIVER_LOCK)
-        )
-        if drains.size == 0:
-            continue
-        rows = first + drains
+        rows = np.flatnonzero(can_drain & (held.tid == thread))
         mine = np.flatnonzero(tid == thread)
-        at = np.searchsorted(host.held.start_ns[rows], start_ns[mine], side="left") - 1
-        open_ = (at >= 0) & (
-            host.held.end_ns[rows[np.maximum(at, 0)]] > start_ns[mine] - host.limits.drain_slack_ns
-        )
+        at = last_before(held.start_ns[rows], start_ns[mine])
+        open_ = taken(held.end_ns[rows], at, ABSENT_TIME) > start_ns[mine] - slack_ns
         drain[mine[open_]] = rows[at[open_]]
     return _inherited(drain, start_ns, host.ahead_ns)
 
 
 def _inherited(drain: Ints, start_ns: Ints, ahead_ns: Ints) -> Ints:
-    own = np.where(drain >= 0, np.arange(drain.size), -1)
+    own = np.where(drain != ABSENT, np.arange(drain.size), ABSENT)
     latest = np.maximum.accumulate(own) if own.size else own
-    caught_up = np.searchsorted(ahead_ns, start_ns)
-    same_run = (latest >= 0) & (caught_up == caught_up[np.maximum(latest, 0)])
-    return np.where(same_run, drain[np.maximum(latest, 0)], -1)
+    caught_up = last_before(ahead_ns, start_ns)
+    same_run = (latest != ABSENT) & (caught_up == caught_up[latest])
+    return np.where(same_run, drain[latest], ABSENT)
 
 
-@dataclass(frozen=True)
-class _Cuts:
-    """What cuts the late parts of one thread, in the order of its certainty."""
-
-    overhead: Intervals
-    held: HeldCalls
-
-    @classmethod
-    def of_thread(cls, thread: int, host: HostTimeline) -> _Cuts:
-        own = host.overheads.tid == thread
-        overhead = Intervals.of(host.overheads.start_ns[own], host.overheads.end_ns[own])
-        return cls(overhead, host.held.of_thread(thread))
+def _cut(parts: Rows, late: _Late, thread: int) -> _Rows:
+    """Some parts of one thread, cut along what it did, each piece with its reason."""
+    time = _cut_up(parts, late, thread)
+    reason, call = first_that_fits(RULES.host, time, time.part.size)
+    pieces = (time.part, time.start_ns, time.end_ns, reason, call)
+    for rule in RULES.restart:
+        pieces = _without_tails(pieces, rule.decide(time))
+    return pieces
 
 
-def _cut(
-    parts: Rows,
-    start_ns: Ints,
-    end_ns: Ints,
-    cuts: _Cuts,
-    drain: Ints,
-    host: HostTimeline,
-) -> _Rows:
-    """Cut some parts of one thread along profiler overhead, held calls and absence."""
-    overhead, held = cuts.overhead, cuts.held
-    first = split(start_ns[parts], end_ns[parts], overhead.start_ns, overhead.end_ns)
+def _cut_up(parts: Rows, late: _Late, thread: int) -> HostTime:
+    """Cut along profiler overhead, held calls and absence, in the order of their certainty."""
+    host, held = late.host, late.host.held.of_thread(thread)
+    own = host.overheads.tid == thread
+    overhead = Intervals.of(host.overheads.start_ns[own], host.overheads.end_ns[own])
+    first = split(late.start_ns[parts], late.end_ns[parts], overhead.start_ns, overhead.end_ns)
     second = split(first.start_ns, first.end_ns, held.start_ns, held.end_ns)
     third = split(second.start_ns, second.end_ns, host.away.start_ns, host.away.end_ns)
-    second_of = third.span
-    first_of = second.span[second_of]
+    first_of = second.span[third.span]
     part = parts[first.span[first_of]]
-    held_row = second.cut[second_of]
-    is_held = held_row != NO_CUT
-    is_overhead = first.cut[first_of] != NO_CUT
-    away = third.cut != NO_CUT
-    reason, call = _restart_reasons(part, third.start_ns, third.end_ns, away, drain, host)
-    if is_held.any():
-        reason[is_held] = held.reason[held_row[is_held]]
-        call[is_held] = held.call[held_row[is_held]]
-    compiling = host.preparing.overlap_with(third.start_ns, third.end_ns) > 0
-    reason[compiling & ~is_held] = Reason.MODULE_LOAD
-    call[compiling & ~is_held] = ABSENT
-    reason[is_overhead] = Reason.PROFILER_OVERHEAD
-    call[is_overhead] = ABSENT
-    pieces = (part, third.start_ns, third.end_ns, reason, call)
-    free = ~is_held & ~is_overhead & ~compiling & (drain[part] >= 0)
-    return _share_restart(pieces, free, away, host.excess_share)
+    return HostTime(
+        part=part,
+        start_ns=third.start_ns,
+        end_ns=third.end_ns,
+        overhead=first.cut[first_of] != ABSENT,
+        held_row=second.cut[third.span],
+        away=third.cut != ABSENT,
+        drain=late.drain[part],
+        held=held,
+        host=host,
+    )
 
 
-def _restart_reasons(
-    part: Rows,
-    start_ns: Ints,
-    end_ns: Ints,
-    away: Mask,
-    drain: Ints,
-    host: HostTimeline,
-) -> tuple[Codes, Rows]:
-    """Reason of free time: the drain before it, else what the host did."""
-    drained = drain[part] >= 0
-    own = _own_reason(part, start_ns, end_ns, away, host)
-    if len(host.held) == 0 or not drained.any():
-        return own, np.full(part.shape, ABSENT, dtype=np.int32)
-    row = np.maximum(drain[part], 0)
-    reason = np.where(drained, host.held.reason[row], own)
-    return reason, np.where(drained, host.held.call[row], ABSENT)
-
-
-def _own_reason(
-    part: Rows,
-    start_ns: Ints,
-    end_ns: Ints,
-    away: Mask,
-    host: HostTimeline,
-) -> Codes:
-    """Away from CUDA, launching too slowly, or late once by a few microseconds."""
-    compute_before = np.searchsorted(host.ahead_ns, start_ns, side="left") - 1
-    last_ahead = host.ahead_ns[np.maximum(compute_before, 0)] if host.ahead_ns.size else start_ns
-    was_ahead = (compute_before >= 0) & (start_ns - last_ahead < host.limits.away_ns)
-    short = (end_ns - start_ns <= host.limits.launch_distance_ns) & was_ahead
-    reason = np.full(part.shape, Reason.LAUNCH_BOUND, dtype=np.int8)
-    reason[short] = Reason.LAUNCH_LATENCY
-    # The launch that ends an absence takes its few microseconds because of it.
-    brief = np.flatnonzero(end_ns - start_ns <= host.limits.drain_slack_ns)
-    absent = brief[np.isin(part[brief], part[away])] if away.any() else brief[:0]
-    reason[away] = Reason.HOST_STARVED
-    reason[absent] = Reason.HOST_STARVED
-    return reason
-
-
-def _share_restart(pieces: _Rows, free: Mask, away: Mask, excess_share: float) -> _Rows:
-    """Cut the host's own share off the end of each free piece after a drain."""
+def _without_tails(pieces: _Rows, tails: Tails) -> _Rows:
+    """Each piece, followed by what is cut off its end."""
     part, start, end, reason, call = pieces
-    own_ns = np.where(free, np.round((end - start) * excess_share), 0).astype(np.int64)
-    cut = own_ns > 0
+    cut = tails.own_ns > 0
     if not cut.any():
         return pieces
-    tail_reason = np.where(away, Reason.HOST_STARVED, Reason.LAUNCH_BOUND).astype(np.int8)
-    # Each piece, followed by its tail where it has one.
     row = np.repeat(np.arange(part.size), 1 + cut)
     tail = np.append(False, row[1:] == row[:-1])
-    middle = end - own_ns
+    middle = end - tails.own_ns
     begin = np.where(tail, middle[row], start[row])
     finish = np.where(tail | ~cut[row], end[row], middle[row])
     keep = finish > begin
@@ -263,6 +194,6 @@ def _share_restart(pieces: _Rows, free: Mask, away: Mask, excess_share: float) -
         part[row],
         begin[keep],
         finish[keep],
-        np.where(tail, tail_reason[row], reason[row]),
+        np.where(tail, tails.reason[row], reason[row]),
         np.where(tail, ABSENT, call[row]),
     )

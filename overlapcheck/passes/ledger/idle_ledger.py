@@ -28,11 +28,11 @@ from overlapcheck.columns import (
 from overlapcheck.intervals import Intervals, covering
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations
-from overlapcheck.passes.ledger.fill_reasons import fill_reasons
+from overlapcheck.passes.ledger.device_reasons import device_reasons
 from overlapcheck.passes.ledger.host_lateness import explain_lateness
 from overlapcheck.passes.ledger.idle_walk import Ground, Part, Parts, walk
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
-from overlapcheck.passes.ledger.overlays import overlaid
+from overlapcheck.passes.ledger.overlay import overlaid
 from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.trace import OsCalls
 
@@ -64,18 +64,17 @@ def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     lateness = explain_lateness(
         chosen(parts.start_ns, late),
         chosen(parts.end_ns, late),
-        chosen(parts.operation, late),
-        given.ops,
+        given.ops.tid[chosen(parts.operation, late)],
         given.host,
     )
     pieces = lateness.pieces
     other = np.flatnonzero(parts.part != Part.HOST)
     if other.size == 0:
         return Draft(pieces.part, pieces.start_ns, pieces.end_ns, pieces.reason, pieces.call)
-    determinant = np.full(len(parts), -1, dtype=np.int8)
-    blamed_call = np.full(len(parts), ABSENT, dtype=np.int32)
-    determinant[late], blamed_call[late] = lateness.reason, lateness.call
-    reason, call = fill_reasons(parts, given, determinant, blamed_call)
+    host_reason = np.full(len(parts), ABSENT, dtype=np.int8)
+    host_call = np.full(len(parts), ABSENT, dtype=np.int32)
+    host_reason[late], host_call[late] = lateness.reason, lateness.call
+    reason, call = device_reasons(parts, given, host_reason, host_call)
     return Draft(
         np.concatenate((narrow(other), narrow(late)[pieces.part])),
         np.concatenate((parts.start_ns[other], pieces.start_ns)),

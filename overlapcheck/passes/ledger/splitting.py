@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, constant
-
-NO_CUT = -1
+from overlapcheck.columns import ABSENT, Index, Ints, constant
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Split:
     start_ns: Ints
     end_ns: Ints
     cut: Ints
-    """Number of the interval that covers the piece; NO_CUT for none."""
+    """Number of the interval that covers the piece; ABSENT for none."""
 
 
 def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) -> Split:
@@ -48,7 +46,7 @@ def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) ->
     pieces[hit] = 2 * (last[hit] - first[hit]) + 1
     span = np.repeat(np.arange(start_ns.size), pieces)
     start, end = start_ns[span], end_ns[span]
-    cut = np.full(span.size, NO_CUT, dtype=np.int64)
+    cut = np.full(span.size, ABSENT, dtype=np.int64)
     rows = np.flatnonzero(pieces[span] > 1)
     _cut_up(rows, span, first, pieces, (start, end, cut), (cut_start_ns, cut_end_ns))
     keep = end > start
@@ -61,7 +59,7 @@ def _whole(start_ns: Ints, end_ns: Ints) -> Split:
     span = np.flatnonzero(end_ns > start_ns)
     if span.size < start_ns.size:
         start_ns, end_ns = start_ns[span], end_ns[span]
-    return Split(span, start_ns, end_ns, constant(NO_CUT, span.size))
+    return Split(span, start_ns, end_ns, constant(ABSENT, span.size))
 
 
 def _cut_up(
@@ -86,4 +84,4 @@ def _cut_up(
     right = np.where(is_cut, cut_end[cut], cut_start[cut])
     start[rows] = np.where(within == 0, start[rows], np.maximum(left, start[rows]))
     end[rows] = np.where(within == pieces[of] - 1, end[rows], np.minimum(right, end[rows]))
-    number[rows] = np.where(is_cut, cut, NO_CUT)
+    number[rows] = np.where(is_cut, cut, ABSENT)

@@ -1,0 +1,310 @@
+"""How a piece of idle time gets its reason: the rules, all of them, in the order they are asked.
+
+The walk (`idle_walk`) cuts idle time into parts: the host was late, an operation ran that compute
+waited for, or nothing did. Each kind has rules of its own, of which the first that fits decides.
+Then copies look at the copies before them, and at last what ran meanwhile may speak where nothing
+else could. docs/how-a-reason-is-chosen.md is this table in print.
+
+To add a rule: a function in the module of its stage, a row here at the place that its certainty
+gives it, a picture that it alone decides, and `make docs`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlapcheck.passes.ledger import (
+    fill_rules,
+    host_rules,
+    meanwhile_rules,
+    queue_rules,
+    wait_rules,
+)
+from overlapcheck.passes.ledger.fill_rules import Fills
+from overlapcheck.passes.ledger.host_rules import HostTime, Tails
+from overlapcheck.passes.ledger.ledger_input import LedgerInput
+from overlapcheck.passes.ledger.meanwhile_rules import Layer
+from overlapcheck.passes.ledger.queue_rules import Queue
+from overlapcheck.passes.ledger.rule import Rule, Ruling
+from overlapcheck.passes.ledger.wait_rules import Waits
+
+_OF_THE_CALL = "the call's: host-sync, allocation, module-load, sync-copy ..."
+
+HOST: tuple[Rule[HostTime, Ruling], ...] = (
+    Rule(
+        "profiler-overhead",
+        "the profiler itself was at work on the launching thread",
+        "profiler-overhead",
+        "profiler_overhead/fires_nsys_held_the_launching_thread",
+        host_rules.profiler_overhead,
+    ),
+    Rule(
+        "in-a-call",
+        "the launching thread was in a call that holds it",
+        _OF_THE_CALL,
+        "allocation/fires_cudaFree_and_cudaMalloc_drain_the_device",
+        host_rules.in_a_call,
+    ),
+    Rule(
+        "preparing-code",
+        "the thread made no call for long, and the next one loaded code",
+        "module-load",
+        "?",
+        host_rules.preparing_code,
+    ),
+    Rule(
+        "restart",
+        "a call had drained the device, and no launch has been well ahead of its kernel since",
+        _OF_THE_CALL,
+        "host_sync/fires_a_wait_in_every_step_and_the_restart_after_it",
+        host_rules.restart,
+    ),
+    Rule(
+        "away",
+        "no launching thread made a call for long",
+        "host-starved",
+        "host_starved/fires_the_launching_thread_waits_for_its_loader",
+        host_rules.away,
+    ),
+    Rule(
+        "back-from-away",
+        "a few microseconds behind such an absence",
+        "host-starved",
+        "?",
+        host_rules.back_from_away,
+    ),
+    Rule(
+        "late-once",
+        "a few microseconds, and the host had been well ahead just before",
+        "launch-latency",
+        "?",
+        host_rules.late_once,
+    ),
+    Rule(
+        "launching",
+        "none of these: the thread launched, and could not keep up",
+        "launch-bound",
+        "launch_bound/fires_short_kernels_launched_back_to_back",
+        host_rules.launching,
+    ),
+)
+
+RESTART: tuple[Rule[HostTime, Tails], ...] = (
+    Rule(
+        "own-share-of-restart",
+        "the host's own work per step is longer than the device's: that share of each restart, cut"
+        " off its end, the device would have waited for anyway",
+        "host-starved where the host was away, else launch-bound",
+        "host_sync/quiet_a_loader_is_slower_than_the_wait",
+        host_rules.own_share_of_restart,
+    ),
+)
+
+FILL: tuple[Rule[Fills, Ruling], ...] = (
+    Rule(
+        "collective",
+        "it was a collective",
+        "exposed-collective",
+        "exposed_collective/fires_the_optimiser_waits_for_the_reduction",
+        fill_rules.collective,
+    ),
+    Rule(
+        "within-device",
+        "it was a copy within the device, or a memset",
+        "device-copy",
+        "device_copy/fires_a_copy_within_the_device_between_kernels",
+        fill_rules.within_device,
+    ),
+    Rule(
+        "small-read-back",
+        "it read back no more than a few KiB, from whatever memory: it serves a wait",
+        "host-sync",
+        "host_sync/fires_a_scalar_read_back",
+        fill_rules.small_read_back,
+    ),
+    Rule(
+        "pageable",
+        "its host memory was pageable",
+        "pageable-copy",
+        "pageable_copy/fires_on_a_side_stream_hidden_and_still_too_slow",
+        fill_rules.pageable,
+    ),
+    Rule(
+        "synchronous",
+        "its call returned only when it was done",
+        "sync-copy",
+        "sync_copy/fires_cudaMemcpy_holds_the_launching_thread",
+        fill_rules.synchronous,
+    ),
+    Rule(
+        "waited-for-by-host",
+        "nothing on the device waited for it, but the host, in a call, before it launched more",
+        _OF_THE_CALL,
+        "host_sync/fires_the_host_waits_for_a_read_back_before_it_launches_again",
+        fill_rules.waited_for_by_host,
+    ),
+    Rule(
+        "issued-after-a-wait",
+        "it ran on from under compute, and was issued late, right after a call that held the host",
+        _OF_THE_CALL,
+        "?",
+        fill_rules.issued_after_a_wait,
+    ),
+    Rule(
+        "after-late-host",
+        "the host was late before it in the same piece",
+        "that part's",
+        "?",
+        fill_rules.after_late_host,
+    ),
+    Rule(
+        "too-much-data",
+        "it ran on from under compute, and its direction copies longer than the device computes",
+        "copy-bound",
+        "copy_bound/fires_the_link_is_busy_all_the_time",
+        fill_rules.too_much_data,
+    ),
+    Rule(
+        "issued-too-late",
+        "it ran on from under compute, which would have been long enough",
+        "late-issue",
+        "late_issue/fires_the_copy_outlasts_the_kernel_it_should_hide_under",
+        fill_rules.issued_too_late,
+    ),
+    Rule(
+        "behind-its-stream",
+        "it had waited for the operation before it in its stream",
+        "same-stream",
+        "same_stream/fires_the_copy_stands_between_two_kernels_of_its_stream",
+        fill_rules.behind_its_stream,
+    ),
+    Rule(
+        "behind-an-event",
+        "it had waited for an event of another stream",
+        "event-wait",
+        "event_wait/fires_the_copy_waits_for_the_step_it_should_hide_under",
+        fill_rules.behind_an_event,
+    ),
+    Rule(
+        "behind-the-null-stream",
+        "it, or what it had waited for, is in the null stream, and the other's is a blocking one",
+        "default-stream",
+        "default_stream/fires_between_the_null_stream_and_a_blocking_stream",
+        fill_rules.behind_the_null_stream,
+    ),
+    Rule(
+        "behind-its-engine",
+        "it began as soon as another copy of its direction had ended",
+        "copy-engine",
+        "copy_engine/fires_behind_a_bulk_copy_that_nobody_waits_for",
+        fill_rules.behind_its_engine,
+    ),
+)
+
+QUEUE: tuple[Rule[Queue, Ruling], ...] = (
+    Rule(
+        "behind-the-engine",
+        "only the engine ties it to the copy before it: that copy is what it waited for",
+        "copy-engine, for both",
+        "copy_engine/fires_behind_a_bulk_copy_that_nobody_waits_for",
+        queue_rules.behind_the_engine,
+    ),
+    Rule(
+        "behind-a-copy",
+        "it queued behind a copy of the same piece",
+        "that copy's",
+        "?",
+        queue_rules.behind_a_copy,
+    ),
+)
+
+WAIT: tuple[Rule[Waits, Ruling], ...] = (
+    Rule(
+        "just-after",
+        "a few microseconds behind a copy or collective",
+        "that one's",
+        "?",
+        wait_rules.just_after,
+    ),
+    Rule(
+        "just-before",
+        "a few microseconds before a copy or collective",
+        "that one's",
+        "?",
+        wait_rules.just_before,
+    ),
+    Rule(
+        "staged",
+        "the call of the copy that follows was open all the while: the host staged it",
+        "that copy's",
+        "?",
+        wait_rules.staged,
+    ),
+    Rule(
+        "starting",
+        "a few microseconds between kernels",
+        "launch-latency",
+        "launch_latency/fires_between_kernels_that_were_all_launched_before",
+        wait_rules.starting,
+    ),
+)
+
+MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
+    Rule(
+        "migrating",
+        "pages of unified memory moved, and no operation ran that compute waited for",
+        "uvm-migration, whatever was said before",
+        "uvm_migration/fires_the_host_touches_what_the_kernel_wrote",
+        meanwhile_rules.migrating,
+    ),
+    Rule(
+        "link-is-bound",
+        "copies of a direction ran that is busy nearly all of the window",
+        "copy-bound, but for device copies, collectives and pageable copies",
+        "copy_bound/fires_on_one_stream_where_the_link_is_busy_nearly_all_the_time",
+        meanwhile_rules.link_is_bound,
+    ),
+    Rule(
+        "beside-a-collective",
+        "a collective ran",
+        "exposed-collective, where nothing was said",
+        "?",
+        meanwhile_rules.beside_a_collective,
+    ),
+    Rule(
+        "beside-device-work",
+        "a copy within the device or a memset ran",
+        "device-copy, where nothing was said",
+        "?",
+        meanwhile_rules.beside_device_work,
+    ),
+    Rule(
+        "another-process",
+        "another process computed on the GPU",
+        "time-slicing, where nothing was said",
+        "time_slicing/fires_two_processes_take_turns_on_one_gpu",
+        meanwhile_rules.another_process,
+    ),
+    Rule(
+        "beside-a-copy",
+        "an unrelated copy ran",
+        "hardware-queue, where nothing was said",
+        "hardware_queue/fires_a_ready_kernel_stands_behind_an_unrelated_copy",
+        meanwhile_rules.beside_a_copy,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of each stage."""
+
+    host: tuple[Rule[HostTime, Ruling], ...] = HOST
+    restart: tuple[Rule[HostTime, Tails], ...] = RESTART
+    fill: tuple[Rule[Fills, Ruling], ...] = FILL
+    queue: tuple[Rule[Queue, Ruling], ...] = QUEUE
+    wait: tuple[Rule[Waits, Ruling], ...] = WAIT
+    meanwhile: tuple[Rule[LedgerInput, list[Layer]], ...] = MEANWHILE
+
+
+RULES = Rules()
