@@ -28,8 +28,8 @@ format: $(VENV)/installed-dev ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-golden: $(VENV)/installed-dev ## rewrite the golden outputs; review the diff
-	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers
+golden: $(VENV)/installed-dev ## rewrite the golden outputs and the table of rules; review the diff
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers tests/passes/test_rules.py
 
 bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan and installed peers (12 minutes)
 	$(BIN)/python -m bench

@@ -25,6 +25,16 @@ class Unit(StrEnum):
     RATIO = "ratio"
 
     @property
+    def words(self) -> str:
+        """What its numbers are of."""
+        return {Unit.NS: "nanoseconds", Unit.COUNT: "things"}.get(self, self.value)
+
+    @property
+    def least(self) -> int:
+        """The smallest value that means anything."""
+        return 1 if self in (Unit.COUNT, Unit.RATIO) else 0
+
+    @property
     def whole(self) -> bool:
         """Whether its values are whole numbers."""
         return self in (Unit.NS, Unit.BYTES, Unit.COUNT)

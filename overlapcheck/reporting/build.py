@@ -72,6 +72,7 @@ def build_report(
             for device in measured.devices
         ),
         findings=findings,
+        thresholds=measured.thresholds.moved(),
         measurements=measured,
     )
 

@@ -25,7 +25,7 @@ class Rule(Generic[_Case, _Answer]):
     gives: str
     """The cause that it names, or whose it takes over."""
     picture: str
-    """Drawing that it decides: "file/section" in fixtures/causes."""
+    """Drawing that it decides: "file/section" of fixtures/causes, or of fixtures/rules.toml."""
     decide: Callable[[_Case], _Answer]
 
 

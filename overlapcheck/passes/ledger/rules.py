@@ -6,7 +6,7 @@ Then copies look at the copies before them, and at last what ran meanwhile may s
 else could. docs/how-a-reason-is-chosen.md is this table in print.
 
 To add a rule: a function in the module of its stage, a row here at the place that its certainty
-gives it, a picture that it alone decides, and `make docs`.
+gives it, a picture that it decides (a test leaves each rule out), and `make golden` for the docs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
         "preparing-code",
         "the thread made no call for long, and the next one loaded code",
         "module-load",
-        "?",
+        "rules/compiling_what_is_loaded_next",
         host_rules.preparing_code,
     ),
     Rule(
@@ -70,14 +70,14 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
         "back-from-away",
         "a few microseconds behind such an absence",
         "host-starved",
-        "?",
+        "host_starved/fires_the_launching_thread_computes_in_python",
         host_rules.back_from_away,
     ),
     Rule(
         "late-once",
         "a few microseconds, and the host had been well ahead just before",
         "launch-latency",
-        "?",
+        "rules/late_by_the_distance_of_two_launches",
         host_rules.late_once,
     ),
     Rule(
@@ -105,14 +105,14 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "collective",
         "it was a collective",
         "exposed-collective",
-        "exposed_collective/fires_the_optimiser_waits_for_the_reduction",
+        "rules/a_collective_and_the_start_behind_it",
         fill_rules.collective,
     ),
     Rule(
         "within-device",
         "it was a copy within the device, or a memset",
         "device-copy",
-        "device_copy/fires_a_copy_within_the_device_between_kernels",
+        "rules/a_memset_in_the_stream_beside_a_collective",
         fill_rules.within_device,
     ),
     Rule(
@@ -126,14 +126,14 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "pageable",
         "its host memory was pageable",
         "pageable-copy",
-        "pageable_copy/fires_on_a_side_stream_hidden_and_still_too_slow",
+        "pageable_copy/fires_row_03_one_percent_of_the_time_and_it_holds_the_host",
         fill_rules.pageable,
     ),
     Rule(
         "synchronous",
         "its call returned only when it was done",
         "sync-copy",
-        "sync_copy/fires_cudaMemcpy_holds_the_launching_thread",
+        "rules/another_threads_synchronous_copy",
         fill_rules.synchronous,
     ),
     Rule(
@@ -147,21 +147,21 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "issued-after-a-wait",
         "it ran on from under compute, and was issued late, right after a call that held the host",
         _OF_THE_CALL,
-        "?",
+        "rules/issued_right_after_a_wait",
         fill_rules.issued_after_a_wait,
     ),
     Rule(
         "after-late-host",
         "the host was late before it in the same piece",
         "that part's",
-        "?",
+        "pageable_copy/quiet_row_16_a_pinned_copy_held_by_another_threads_lock",
         fill_rules.after_late_host,
     ),
     Rule(
         "too-much-data",
         "it ran on from under compute, and its direction copies longer than the device computes",
         "copy-bound",
-        "copy_bound/fires_the_link_is_busy_all_the_time",
+        "late_issue/quiet_more_data_than_compute_cannot_be_issued_early_enough",
         fill_rules.too_much_data,
     ),
     Rule(
@@ -206,14 +206,14 @@ QUEUE: tuple[Rule[Queue, Ruling], ...] = (
         "behind-the-engine",
         "only the engine ties it to the copy before it: that copy is what it waited for",
         "copy-engine, for both",
-        "copy_engine/fires_behind_a_bulk_copy_that_nobody_waits_for",
+        "copy_engine/fires_where_the_bulk_copy_reaches_into_the_idle_time",
         queue_rules.behind_the_engine,
     ),
     Rule(
         "behind-a-copy",
         "it queued behind a copy of the same piece",
         "that copy's",
-        "?",
+        "rules/queued_behind_a_pageable_copy",
         queue_rules.behind_a_copy,
     ),
 )
@@ -223,21 +223,21 @@ WAIT: tuple[Rule[Waits, Ruling], ...] = (
         "just-after",
         "a few microseconds behind a copy or collective",
         "that one's",
-        "?",
+        "launch_latency/quiet_a_wait_that_a_copy_explains",
         wait_rules.just_after,
     ),
     Rule(
         "just-before",
         "a few microseconds before a copy or collective",
         "that one's",
-        "?",
+        "rules/the_start_of_a_copy",
         wait_rules.just_before,
     ),
     Rule(
         "staged",
         "the call of the copy that follows was open all the while: the host staged it",
         "that copy's",
-        "?",
+        "rules/staged_on_the_host",
         wait_rules.staged,
     ),
     Rule(
@@ -268,14 +268,14 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         "beside-a-collective",
         "a collective ran",
         "exposed-collective, where nothing was said",
-        "?",
+        "exposed_collective/fires_launched_late_which_is_no_queue",
         meanwhile_rules.beside_a_collective,
     ),
     Rule(
         "beside-device-work",
         "a copy within the device or a memset ran",
         "device-copy, where nothing was said",
-        "?",
+        "rules/a_memset_that_nothing_waits_for",
         meanwhile_rules.beside_device_work,
     ),
     Rule(

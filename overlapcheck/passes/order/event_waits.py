@@ -8,6 +8,7 @@ these rows are not to be trusted, so that a wait on another device's event is fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,12 +43,16 @@ class EventWaits:
 
 @dataclass(frozen=True)
 class Finder:
-    """What finding operations by stream needs, made once."""
+    """What finding operations by stream needs, made once, and only where something is sought."""
 
     process: ProcessTables
     ops: Operations
     numbers: StreamNumbers
-    in_stream: Launches
+
+    @cached_property
+    def in_stream(self) -> Launches:
+        """The operations by stream and launch."""
+        return Launches(self.ops, self.ops.stream)
 
 
 def event_waits(find: Finder) -> EventWaits:

@@ -32,6 +32,9 @@ def host_waits(find: Finder) -> Pairs:
     """
     process, ops = find.process, find.ops
     waits = np.flatnonzero(process.call_kind == ApiKind.SYNC)
+    synchronous, copy_call = _synchronous(find)
+    if waits.size + copy_call.size == 0:
+        return Pairs.none()
     sync = sync_rows(process, waits)
     names = process.calls.name_id[waits]
     of_stream = process.strings.matching(names, lambda name: bool(_OF_STREAM.match(name)))
@@ -41,12 +44,10 @@ def host_waits(find: Finder) -> Pairs:
         (_last_of_streams(find, waits[of_stream], sync[of_stream]), waits[of_stream]),
         (_recorded(find, sync[of_event]), waits[of_event]),
         _last_of_all_streams(find, waits[whole], sync[whole]),
-        _synchronous(find),
+        (synchronous, copy_call),
     ]
     before = np.concatenate([rows for rows, _ in parts])
     call = np.concatenate([calls for _, calls in parts])
-    if before.size == 0:
-        return Pairs.none()
     threads, number = numbered(np.concatenate((ops.tid, process.calls.tid[call])))
     if threads.size == 0:
         return Pairs.none()

@@ -6,7 +6,7 @@ import numpy as np
 
 from overlapcheck.columns import Index, Mask, distinct
 from overlapcheck.order import Operations, Order, Relation
-from overlapcheck.passes.order.candidates import Launches, Pairs, StreamNumbers, edges
+from overlapcheck.passes.order.candidates import Pairs, StreamNumbers, edges
 from overlapcheck.passes.order.device_order import null_stream_barriers, same_engine
 from overlapcheck.passes.order.event_waits import Finder, adjacent, event_waits
 from overlapcheck.passes.order.host_waits import host_waits
@@ -44,7 +44,7 @@ def process_order(process: ProcessTables, communication: Mask, limits: Threshold
     """
     ops = operations(process, communication)
     numbers = StreamNumbers(ops)
-    find = Finder(process, ops, numbers, Launches(ops, ops.stream))
+    find = Finder(process, ops, numbers)
     events = event_waits(find)
     devices = [(_rows(ops, device_id)) for device_id in distinct(ops.device_id).tolist()]
     barriers, inferred, engines = [], [], []
