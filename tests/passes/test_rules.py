@@ -12,13 +12,13 @@ import pytest
 from overlapcheck.causes import causes
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import Measurements
-from overlapcheck.passes.ledger import device_reasons, host_lateness, overlay
+from overlapcheck.passes.ledger import device_reasons, held_calls, host_lateness, overlay
 from overlapcheck.passes.ledger.rule_page import page
 from overlapcheck.passes.ledger.rules import RULES, Rules
 from tests.conftest import ROOT
 from tests.pictures import Picture, load_pictures
 
-USERS = (device_reasons, host_lateness, overlay)
+USERS = (device_reasons, held_calls, host_lateness, overlay)
 """Modules that apply rules."""
 TABLE = [(stage.name, rule) for stage in fields(Rules) for rule in getattr(RULES, stage.name)]
 SELECTION_KEYS = ("skip", "device")

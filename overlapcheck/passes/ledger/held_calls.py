@@ -1,64 +1,24 @@
-"""CUDA calls that can hold a thread while the device runs dry, each with the reason it stands for.
-
-A call that only hands work over holds nobody, unless another thread has the driver's lock or
-CUDA_LAUNCH_BLOCKING makes every launch wait.
-"""
+"""The calls that held a thread: those that a rule speaks for, outermost ones only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import (
     ABSENT,
     Codes,
-    Columns,
     Ints,
-    Mask,
-    Rows,
-    distinct,
     narrow,
-    one_of,
     ordered,
 )
-from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.call_rules import Calls, Locks
+from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.passes.ledger.rule import first_that_fits
+from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls
-
-_REASON_OF_KIND = {
-    ApiKind.SYNC: Reason.HOST_SYNC,
-    ApiKind.ALLOCATION: Reason.ALLOCATION,
-    ApiKind.MODULE_LOAD: Reason.MODULE_LOAD,
-    ApiKind.GRAPH_LAUNCH: Reason.GRAPH_LAUNCH,
-    ApiKind.SYNC_COPY: Reason.SYNC_COPY,
-}
-_HAND_OVERS = (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
-
-
-@dataclass(frozen=True)
-class HeldCalls(Columns):
-    """Calls with a reason, sorted by (tid, start), disjoint within a thread."""
-
-    tid: Ints
-    start_ns: Ints
-    end_ns: Ints
-    reason: Codes
-    """Reason."""
-    call: Rows
-    """Row of the call."""
-
-    def of_thread(self, tid: int) -> HeldCalls:
-        """The calls of one thread."""
-        return self.rows(slice(self.from_row_of(tid), self.from_row_of(tid + 1)))
-
-    def from_row_of(self, tid: int) -> int:
-        """Row of the first call of a thread, or where it would be."""
-        return int(np.searchsorted(self.tid, tid))
 
 
 def launches_block(ops: Operations, environment_value: str | None, limits: Thresholds) -> bool:
@@ -83,53 +43,12 @@ def held_calls(
         blocking_launches: whether launches wait for their kernels.
         limits: what is small, and what is long.
     """
-    calls, kinds = process.calls, process.call_kind
-    reason = np.full(len(calls), ABSENT, dtype=np.int8)
-    for kind, meaning in _REASON_OF_KIND.items():
-        reason[kinds == kind] = meaning
-    copied = np.flatnonzero((ops.call != ABSENT) & _is_copy(ops))
-    rows = ops.call[copied]
-    is_copy_call = one_of(kinds[rows], (ApiKind.COPY, ApiKind.SYNC_COPY))
-    small_back = (ops.work[copied] == Work.D2H) & (ops.bytes[copied] <= limits.small_copy_bytes)
-    pageable = ops.pageable[copied]
-    reason[rows[is_copy_call & pageable]] = Reason.PAGEABLE_COPY
-    synchronous = kinds[rows] == ApiKind.SYNC_COPY
-    reason[rows[is_copy_call & small_back & (pageable | synchronous)]] = Reason.HOST_SYNC
-    if blocking_launches:
-        reason[one_of(kinds, _HAND_OVERS)] = Reason.LAUNCH_BLOCKING
-    else:
-        _mark_driver_locks(process, reason, limits)
-    return _disjoint(calls, reason)
-
-
-def _is_copy(ops: Operations) -> Mask:
-    return one_of(ops.work, (Work.H2D, Work.D2H, Work.P2P, Work.D2D))
-
-
-def _mark_driver_locks(process: ProcessTables, reason: Codes, limits: Thresholds) -> None:
-    """Hand-overs that were kept waiting while another thread was in a long driver call.
-
-    thread A   [ cuModuleLoad ............ ]
-    thread B          [ cudaLaunchKernel ... ]       ends together with A's call
-    """
-    calls, kinds = process.calls, process.call_kind
-    length = calls.end_ns - calls.start_ns
-    suspects = np.flatnonzero(
-        one_of(kinds, _HAND_OVERS) & (reason == ABSENT) & (length >= limits.long_call_ns)
-    )
-    holding = np.flatnonzero(
-        (length >= limits.long_call_ns)
-        & one_of(
-            reason,
-            (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH),
-        )
-    )
-    for tid in distinct(calls.tid[suspects]).tolist():
-        mine = suspects[calls.tid[suspects] == tid]
-        others = holding[calls.tid[holding] != tid]
-        locked = Intervals.of(calls.start_ns[others], calls.end_ns[others])
-        covered = locked.overlap_with(calls.start_ns[mine], calls.end_ns[mine])
-        reason[mine[covered >= limits.lock_cover_share * length[mine]]] = Reason.DRIVER_LOCK
+    made = Calls(process.calls, process.call_kind, ops, blocking_launches, limits)
+    reason, _ = first_that_fits(RULES.held, made, len(made.calls), otherwise=ABSENT)
+    for rule in RULES.lock:
+        ruling = rule.decide(Locks(made, reason))
+        reason[ruling.rows] = ruling.reason
+    return _disjoint(process.calls, reason)
 
 
 def _disjoint(calls: ApiCalls, reason: Codes) -> HeldCalls:

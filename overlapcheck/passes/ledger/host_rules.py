@@ -18,7 +18,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Codes, Ints, Mask, Rows, last_before, taken
 from overlapcheck.ledger import Reason
-from overlapcheck.passes.ledger.held_calls import HeldCalls
+from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
 from overlapcheck.passes.ledger.rule import Ruling
 

@@ -11,7 +11,7 @@ from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, chosen, distinct, is
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Work
-from overlapcheck.passes.ledger.held_calls import HeldCalls
+from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Overheads

@@ -42,16 +42,20 @@ class Ruling:
 
 
 def first_that_fits(
-    rules: Sequence[Rule[_Case, Ruling]], case: _Case, count: int
+    rules: Sequence[Rule[_Case, Ruling]],
+    case: _Case,
+    count: int,
+    otherwise: int = Reason.UNEXPLAINED,
 ) -> tuple[Codes, Rows]:
     """Reason of each row, and the call to blame: what the first rule that speaks for it says.
 
     Args:
         rules: in order; those behind one that spoke for a row are not heard.
         case: what they look at.
-        count: its rows; those that no rule speaks for are unexplained.
+        count: its rows.
+        otherwise: reason of those that no rule speaks for.
     """
-    reason = np.full(count, Reason.UNEXPLAINED, dtype=np.int8)
+    reason = np.full(count, otherwise, dtype=np.int8)
     call = np.full(count, ABSENT, dtype=np.int32)
     undecided = np.ones(count, dtype=np.bool_)
     for rule in rules:

@@ -15,8 +15,8 @@ Every nanosecond in which a device computes nothing gets exactly one reason. Fir
 idle time is walked backwards, from the kernel that ends it to what that kernel had to wait for, to
 what *that* had to wait for, and so on to the beginning of the piece. The walk cuts the piece into
 parts: an operation **had not been submitted** yet, an operation **ran** that compute waited for, or
-**nothing** ran. Each kind of part has a list of rules; the tables below are those lists, in the order
-in which the rules are asked. Numbers in them ("long", "a few microseconds") are thresholds:
+**nothing** ran. Each kind of part has a list of rules; the tables below are those lists, in the
+order in which the rules are asked. Numbers in them ("long", "a few microseconds") are thresholds:
 `overlapcheck explain CAUSE` lists them with their reasons.
 
 Each rule names a picture that it decides: a small timeline in
@@ -25,6 +25,17 @@ Each rule names a picture that it decides: a small timeline in
 This page is printed from the table in `overlapcheck/passes/ledger/rules.py` (`make golden`).
 """
 _STAGES = (
+    (
+        "held",
+        "Which calls hold a thread",
+        "Asked of every CUDA call; the first rule that fits decides. A call that none fits only"
+        " hands work over. Of nested calls the outermost counts.",
+    ),
+    (
+        "lock",
+        "Calls that other calls hold",
+        "Afterwards, of the calls that none of these fits:",
+    ),
     (
         "host",
         "The operation had not been submitted yet",

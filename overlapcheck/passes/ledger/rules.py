@@ -14,12 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from overlapcheck.passes.ledger import (
+    call_rules,
     fill_rules,
     host_rules,
     meanwhile_rules,
     queue_rules,
     wait_rules,
 )
+from overlapcheck.passes.ledger.call_rules import Calls, Locks
 from overlapcheck.passes.ledger.fill_rules import Fills
 from overlapcheck.passes.ledger.host_rules import HostTime, Tails
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
@@ -29,6 +31,77 @@ from overlapcheck.passes.ledger.rule import Rule, Ruling
 from overlapcheck.passes.ledger.wait_rules import Waits
 
 _OF_THE_CALL = "the call's: host-sync, allocation, module-load, sync-copy ..."
+
+HELD: tuple[Rule[Calls, Ruling], ...] = (
+    Rule(
+        "blocking-launch",
+        "launches wait for their kernels (CUDA_LAUNCH_BLOCKING is set, or all of them do): a"
+        " launch, copy or memset",
+        "launch-blocking",
+        "launch_blocking/fires_the_debug_variable",
+        call_rules.blocking_launch,
+    ),
+    Rule(
+        "reads-back-little",
+        "it copied no more than a few KiB to the host, and returned when that was done",
+        "host-sync",
+        "pageable_copy/quiet_row_05_a_scalar_read_back",
+        call_rules.small_read_back,
+    ),
+    Rule(
+        "copies-pageable",
+        "it copied from or to pageable memory",
+        "pageable-copy",
+        "pageable_copy/fires_on_a_side_stream_hidden_and_still_too_slow",
+        call_rules.pageable_copy,
+    ),
+    Rule(
+        "waits",
+        "it waits for a device, a stream or an event",
+        "host-sync",
+        "host_sync/fires_row_18_at_what_it_leaves_idle_not_at_what_it_waits",
+        call_rules.synchronisation,
+    ),
+    Rule(
+        "allocates",
+        "it allocates, frees, pins or unpins memory",
+        "allocation",
+        "allocation/fires_pinning_in_every_step",
+        call_rules.allocation,
+    ),
+    Rule(
+        "loads-code",
+        "it loads a module or a library, or links code",
+        "module-load",
+        "module_load/fires_a_module_is_loaded_between_two_launches",
+        call_rules.loading_code,
+    ),
+    Rule(
+        "launches-a-graph",
+        "it launches a graph",
+        "graph-launch",
+        "graph_launch/fires_the_call_outlasts_the_queued_work",
+        call_rules.graph_launch,
+    ),
+    Rule(
+        "copies-synchronously",
+        "it is a copy or memset that returns when it is done",
+        "sync-copy",
+        "sync_copy/fires_cudaMemcpy_holds_the_launching_thread",
+        call_rules.synchronous_copy,
+    ),
+)
+
+LOCK: tuple[Rule[Locks, Ruling], ...] = (
+    Rule(
+        "behind-a-lock",
+        "a long launch, copy or memset that lies mostly inside another thread's long allocation,"
+        " module load, pageable copy or graph launch",
+        "driver-lock",
+        "driver_lock/fires_a_launch_waits_inside_another_threads_long_call",
+        call_rules.driver_lock,
+    ),
+)
 
 HOST: tuple[Rule[HostTime, Ruling], ...] = (
     Rule(
@@ -299,6 +372,8 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
 class Rules:
     """The rules of each stage."""
 
+    held: tuple[Rule[Calls, Ruling], ...] = HELD
+    lock: tuple[Rule[Locks, Ruling], ...] = LOCK
     host: tuple[Rule[HostTime, Ruling], ...] = HOST
     restart: tuple[Rule[HostTime, Tails], ...] = RESTART
     fill: tuple[Rule[Fills, Ruling], ...] = FILL
