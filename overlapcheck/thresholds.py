@@ -84,8 +84,8 @@ class Thresholds:
     start_latency_ns: int = _decides(
         20_000, Unit.NS, "event-wait", "copy-engine", "launch-latency", "hardware-queue",
         "exposed-collective",
-        reason="what nothing holds any more starts within some microseconds, across streams within"
-        " some ten",
+        reason="of kernels queued behind another in their stream 95 % start within 4.7 us (H200, 42"
+        " programs); across streams and for copies it takes a few times that",
         if_wrong="smaller leaves ordinary starts unexplained; larger ties together operations that"
         " have nothing to do with one another",
     )  # fmt: skip
@@ -120,14 +120,16 @@ class Thresholds:
     )  # fmt: skip
     launch_distance_ns: int = _decides(
         10_000, Unit.NS, "launch-latency", "launch-bound",
-        reason="two launches of one thread lie 4 to 10 us apart under the profiler",
+        reason="two launches of one thread lie 4 us (5 %) to 16 us (median) apart under the"
+        " profiler (H200, 42 programs)",
         if_wrong="smaller calls a host that is ahead launch-bound for one late launch; larger"
         " excuses a host that is late again and again",
     )  # fmt: skip
     away_ns: int = _decides(
         100_000, Unit.NS, "host-starved", "launch-bound", "module-load",
-        reason="a thread that only launches makes a call every few microseconds, and eager"
-        " frameworks take some ten for an operator: ten times that is another occupation",
+        reason="between two calls of a thread lie less than 20 us in 90 % and less than 48 us in 95 %"
+        " of the cases, 1.6 ms in 99 % (H200, 42 programs): beyond twice 48 us begins something"
+        " else",
         if_wrong="smaller calls slow launching starvation; larger hides waits for data in"
         " launch-bound",
     )  # fmt: skip
@@ -139,8 +141,8 @@ class Thresholds:
     )  # fmt: skip
     long_call_ns: int = _decides(
         50_000, Unit.NS, "driver-lock", "host-sync", "launch-bound",
-        reason="handing work over takes some ten microseconds under the profiler: five times that"
-        " was kept waiting",
+        reason="90 % of the launches, copies and memsets return within 15 us under the profiler,"
+        " 95 % within 24 us (H200, 42 programs): twice that was kept waiting",
         if_wrong="smaller takes slow launches for waiting ones; larger misses short locks",
     )  # fmt: skip
     lock_cover_share: float = _decides(
@@ -173,8 +175,8 @@ class Thresholds:
     )  # fmt: skip
     blocking_call_ns: int = _decides(
         20_000, Unit.NS,
-        reason="a call that only hands work over takes a few microseconds, some ten under the"
-        " profiler",
+        reason="90 % of the calls that only hand work over return within 15 us under the profiler"
+        " (H200, 42 programs)",
         if_wrong="smaller lists launches among the blocking calls; larger loses short waits",
     )  # fmt: skip
     # Where in the program a call was made.

@@ -15,6 +15,10 @@ _Case = TypeVar("_Case")
 _Answer = TypeVar("_Answer")
 
 
+OF_THE_CALL = "the call's: host-sync, allocation, module-load, sync-copy ..."
+"""What a rule gives that takes over the reason of a call."""
+
+
 @dataclass(frozen=True)
 class Rule(Generic[_Case, _Answer]):
     """One row of the table, see `rules.py`."""
