@@ -163,6 +163,14 @@ def last_before(sorted_values: Whole, at: Whole) -> Index:
     return np.searchsorted(sorted_values, at, side="left") - 1
 
 
+def position_of(sorted_values: Whole, wanted: Whole) -> Index:
+    """Position of the first value equal to each of `wanted`; ABSENT where there is none."""
+    if sorted_values.size == 0:
+        return np.full(wanted.shape, ABSENT, dtype=np.intp)
+    at = np.minimum(np.searchsorted(sorted_values, wanted), sorted_values.size - 1)
+    return np.where(sorted_values[at] == wanted, at, ABSENT)
+
+
 def taken(column: npt.NDArray[_Scalar], rows: Whole, otherwise: int) -> npt.NDArray[_Scalar]:
     """The column at some rows, another value where a row is ABSENT."""
     if column.size == 0:

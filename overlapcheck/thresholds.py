@@ -127,9 +127,8 @@ class Thresholds:
     )  # fmt: skip
     away_ns: int = _decides(
         100_000, Unit.NS, "host-starved", "launch-bound", "module-load",
-        reason="between two calls of a thread lie less than 20 us in 90 % and less than 48 us in 95 %"
-        " of the cases, 1.6 ms in 99 % (H200, 42 programs): beyond twice 48 us begins something"
-        " else",
+        reason="between two calls of a thread lie less than 20 us in 90 % and less than 48 us in"
+        " 95 % of the cases, 1.6 ms in 99 % (H200, 42 programs): beyond is something else",
         if_wrong="smaller calls slow launching starvation; larger hides waits for data in"
         " launch-bound",
     )  # fmt: skip

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives, collective_kind
-from overlapcheck.columns import ABSENT, Ints, Mask, constant, groups, last_before
+from overlapcheck.columns import (
+    ABSENT,
+    Ints,
+    Mask,
+    constant,
+    groups,
+    last_before,
+    position_of,
+    taken,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
 from overlapcheck.passes.nccl_messages import Messages, nccl_messages
@@ -109,14 +118,13 @@ def _messages(process: ProcessTables, device_id: int, communication: Mask) -> Me
     other = constant(CollectiveKind.OTHER, kernels.size)
     if len(told) == 0:
         return Messages(kernels, other, unknown, unknown, unknown)
-    at = np.minimum(np.searchsorted(told.kernel, kernels), len(told) - 1)
-    found = told.kernel[at] == kernels
+    at = position_of(told.kernel, kernels)
     return Messages(
         kernels,
-        np.where(found, told.kind[at], other),
-        np.where(found, told.bytes[at], unknown),
-        np.where(found, told.communicator[at], unknown),
-        np.where(found, told.ranks[at], unknown),
+        taken(told.kind, at, CollectiveKind.OTHER),
+        taken(told.bytes, at, ABSENT),
+        taken(told.communicator, at, ABSENT),
+        taken(told.ranks, at, ABSENT),
     )
 
 

@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask, compact, constant, ordered
+from overlapcheck.columns import (
+    ABSENT,
+    Index,
+    Ints,
+    Mask,
+    compact,
+    constant,
+    ordered,
+    position_of,
+    taken,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline
@@ -94,7 +104,4 @@ def _gaps(
 
 def _name_at(times: Ints, name_id: Ints, at: Ints) -> Ints:
     """Name of the kernel with exactly this time, ABSENT where there is none."""
-    if times.size == 0:
-        return np.full(at.shape, ABSENT, dtype=np.int64)
-    row = np.minimum(np.searchsorted(times, at), times.size - 1)
-    return np.where(times[row] == at, name_id[row], ABSENT)
+    return taken(name_id, position_of(times, at), ABSENT)

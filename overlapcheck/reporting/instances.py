@@ -53,7 +53,8 @@ def launches_of(device: DeviceMeasurements, worst: Worst) -> Index:
     """Rows, among the process's calls, of those that launched the kernels behind the pieces."""
     kernel = device.ledger.kernel[worst.piece]
     call = device.order.operations.call[kernel[kernel != ABSENT]]
-    return call[call != ABSENT].astype(np.intp)
+    rows: Index = call[call != ABSENT].astype(np.intp)
+    return rows
 
 
 def instances(

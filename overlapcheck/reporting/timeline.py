@@ -82,7 +82,8 @@ def _sample(device: DeviceMeasurements) -> Index:
     kernels = one_of(ops.work[first:last], (Work.COMPUTE, Work.COMMUNICATION))
     own = np.flatnonzero(kernels & (ops.device_id[first:last] == device.key.device_id))
     call = ops.call[first:last][own[:: max(own.size // SAMPLED_KERNELS, 1)]]
-    return call[call != ABSENT].astype(np.intp)
+    rows: Index = call[call != ABSENT].astype(np.intp)
+    return rows
 
 
 def _steps(device: DeviceMeasurements) -> TimelineSteps:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Codes, Mask, Rows
+from overlapcheck.columns import ABSENT, Codes, Index, Mask, Rows
 from overlapcheck.ledger import Reason
 
 _Case = TypeVar("_Case")
@@ -71,7 +71,7 @@ def first_that_fits(
     return reason, call
 
 
-def told(ruling: Ruling, rows: Rows, reason: Codes, call: Rows) -> None:
+def told(ruling: Ruling, rows: Index, reason: Codes, call: Rows) -> None:
     """Write down what a ruling says of some rows."""
     said, blamed = ruling.reason, ruling.call
     reason[rows] = said[rows] if isinstance(said, np.ndarray) else said

@@ -48,7 +48,8 @@ def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) ->
     start, end = start_ns[span], end_ns[span]
     cut = np.full(span.size, ABSENT, dtype=np.int64)
     rows = np.flatnonzero(pieces[span] > 1)
-    _cut_up(rows, span, first, pieces, (start, end, cut), (cut_start_ns, cut_end_ns))
+    spans = _Spans(span, first, pieces)
+    _cut_up(rows, spans, (start, end, cut), (cut_start_ns, cut_end_ns))
     keep = end > start
     if keep.all():
         return Split(span, start, end, cut)
@@ -62,17 +63,24 @@ def _whole(start_ns: Ints, end_ns: Ints) -> Split:
     return Split(span, start_ns, end_ns, constant(ABSENT, span.size))
 
 
+@dataclass(frozen=True)
+class _Spans:
+    """How spans fall into pieces."""
+
+    span: Index
+    """Span of each piece."""
+    first: Index
+    """First cut of each span."""
+    pieces: Index
+    """How many pieces each has."""
+
+
 def _cut_up(
-    rows: Index,
-    span: Index,
-    first: Index,
-    pieces: Index,
-    made: tuple[Ints, Ints, Ints],
-    cuts: tuple[Ints, Ints],
+    rows: Index, spans: _Spans, made: tuple[Ints, Ints, Ints], cuts: tuple[Ints, Ints]
 ) -> None:
     """Bound the pieces (rows) of the spans that cuts touch: start, end and cut, in place."""
     start, end, number = made
-    of = span[rows]
+    first, pieces, of = spans.first, spans.pieces, spans.span[rows]
     begins = np.append(True, of[1:] != of[:-1])
     within = np.arange(rows.size) - np.maximum.accumulate(np.where(begins, np.arange(rows.size), 0))
     cut = first[of] + within // 2

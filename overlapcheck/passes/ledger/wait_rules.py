@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Index, Ints, Mask, Rows
+from overlapcheck.columns import Codes, Index, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.idle_walk import Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
@@ -39,12 +39,12 @@ class Waits:
         return mask
 
     @cached_property
-    def previous(self) -> Rows:
+    def previous(self) -> Index:
         """The part before each."""
         return np.maximum(self.rows - 1, 0)
 
     @cached_property
-    def following(self) -> Rows:
+    def following(self) -> Index:
         """The part after each."""
         return np.minimum(self.rows + 1, len(self.parts) - 1)
 
@@ -58,10 +58,11 @@ class Waits:
         """Before a transfer of the same piece."""
         return self._beside(self.following)
 
-    def _beside(self, neighbour: Ints) -> Mask:
+    def _beside(self, neighbour: Index) -> Mask:
         piece = self.parts.piece
         same = (piece[neighbour] == piece[self.rows]) & (neighbour != self.rows)
-        return self.transfers[neighbour] & same
+        mask: Mask = self.transfers[neighbour] & same
+        return mask
 
 
 def just_after(waits: Waits) -> Ruling:

@@ -22,6 +22,7 @@ from overlapcheck.columns import (
     last_at_or_before,
     last_before,
     ordered,
+    position_of,
     taken,
 )
 from overlapcheck.order import Operations
@@ -89,8 +90,8 @@ def sync_rows(process: ProcessTables, calls: Index) -> Index:
         (syncs.correlation_id, process.calls.correlation_id[calls]),
     ):
         order = ordered(key)
-        at = np.minimum(last_before(key[order], wanted) + 1, key.size - 1)
-        hit = (key[order][at] == wanted) & (wanted != ABSENT)
+        at = position_of(key[order], wanted)
+        hit = (at != ABSENT) & (wanted != ABSENT)
         sync[hit] = order[at[hit]]
     return sync
 
@@ -103,12 +104,8 @@ def records_of(records: EventRecords, syncs: Syncs, sync: Index) -> Index:
     if (records.event_sync_id != ABSENT).any():
         usable = np.flatnonzero(records.event_sync_id > 0)
         order = usable[ordered(records.event_sync_id[usable])]
-        if order.size == 0:
-            return found
         wanted = taken(syncs.event_sync_id, sync, ABSENT)
-        ids = records.event_sync_id[order]
-        at = np.minimum(last_before(ids, wanted) + 1, ids.size - 1)
-        return np.where(ids[at] == wanted, order[at], ABSENT)
+        return taken(order, position_of(records.event_sync_id[order], wanted), ABSENT)
     return latest_records(records, syncs, sync)
 
 

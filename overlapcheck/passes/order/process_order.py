@@ -81,4 +81,5 @@ def _within(rows: Index, device: Index | None) -> Index:
         return rows
     at = np.searchsorted(device, rows)
     inside = at < device.size
-    return at[inside][device[at[inside]] == rows[inside]]
+    found: Index = at[inside][device[at[inside]] == rows[inside]]
+    return found
