@@ -17,7 +17,7 @@ from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, num
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
-from overlapcheck.passes.steps import step_ranges
+from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Strings, Trace

@@ -17,14 +17,14 @@ from overlapcheck.measurements import (
     Names,
     Window,
 )
-from overlapcheck.passes.blocking_calls import blocking_calls
-from overlapcheck.passes.call_sites import call_sites, known_sites
-from overlapcheck.passes.collectives import InWindow, collectives, device_meetings
+from overlapcheck.passes.collectives.collectives import InWindow, collectives, device_meetings
+from overlapcheck.passes.collectives.contention import Transfers, contention
 from overlapcheck.passes.completeness import capture_problems, nothing_recorded
-from overlapcheck.passes.compute_gaps import compute_gaps
-from overlapcheck.passes.contention import Transfers, contention
 from overlapcheck.passes.copy_overlap import copy_overlaps, unified_migrations
 from overlapcheck.passes.framework import framework
+from overlapcheck.passes.ledger.blocking_calls import blocking_calls
+from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
+from overlapcheck.passes.ledger.compute_gaps import compute_gaps
 from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.other_processes import OtherProcesses
@@ -36,11 +36,11 @@ from overlapcheck.passes.process import (
     on_device,
     process_tables,
 )
-from overlapcheck.passes.range_use import range_use
-from overlapcheck.passes.step_times import step_times
-from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
-from overlapcheck.passes.window import choose_window
+from overlapcheck.passes.window.range_use import range_use
+from overlapcheck.passes.window.step_times import step_times
+from overlapcheck.passes.window.steps import step_ranges
+from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, Ranges, Trace, pids_of, rows_or_none
 

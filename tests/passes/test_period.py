@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from overlapcheck.passes.period import Period, find_period
+from overlapcheck.passes.window.period import Period, find_period
 
 
 def period(names: str, gaps: str = "") -> Period | None:

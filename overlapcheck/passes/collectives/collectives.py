@@ -20,10 +20,10 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
-from overlapcheck.passes.nccl_messages import Messages, nccl_messages
+from overlapcheck.passes.collectives.nccl_messages import Messages, nccl_messages
 from overlapcheck.passes.process import DeviceTables, ProcessTables
-from overlapcheck.passes.steps import NO_STEP
-from overlapcheck.passes.window import Steps
+from overlapcheck.passes.window.steps import NO_STEP
+from overlapcheck.passes.window.window import Steps
 from overlapcheck.rendezvous import (
     Meeting,
     Member,

@@ -20,7 +20,7 @@ from overlapcheck.passes.ledger.idle_walk import submit_times
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import DeviceTables, ProcessTables
-from overlapcheck.passes.window import Steps
+from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
 
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"

@@ -8,7 +8,7 @@ from overlapcheck.columns import groups
 from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import StepTimes
-from overlapcheck.passes.window import Steps
+from overlapcheck.passes.window.window import Steps
 from overlapcheck.trace import Kernels
 
 

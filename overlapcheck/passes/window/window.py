@@ -16,9 +16,9 @@ import numpy as np
 
 from overlapcheck.columns import Index, Ints, ordered
 from overlapcheck.measurements import Window, WindowSource
-from overlapcheck.passes.period import find_period
 from overlapcheck.passes.process import ABSENT_TIME, ProcessTables
-from overlapcheck.passes.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
+from overlapcheck.passes.window.period import find_period
+from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, Strings
 
