@@ -30,8 +30,7 @@ _NONE: Final[Ns] = np.empty(0, dtype=np.int64)
 def covering(start_ns: Ns, end_ns: Ns, at_ns: Ns) -> Index:
     """Position of the last interval to start at or before each time, where that still covers it.
 
-    Of nested intervals that is the innermost one that starts last; disjoint ones are either in or
-    out.
+    Where intervals are nested, a time behind an inner one counts as in none.
 
     Args:
         start_ns: sorted, shape (n,).

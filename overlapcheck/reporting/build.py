@@ -9,7 +9,7 @@ import numpy as np
 
 from overlapcheck._version import __version__
 from overlapcheck.collective_speed import device_speeds
-from overlapcheck.columns import Index, Ints
+from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
@@ -97,7 +97,9 @@ def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureS
 
 def _event_edges(trace: Trace) -> str:
     records = rows_or_none(trace.event_records, EventRecords)
-    return "recorded" if (records.event_sync_id > 0).any() else "inferred"
+    # Without ids that pair waits with records, the latest record of an event is its.
+    paired = (records.event_sync_id > 0).any() or (records.event_sync_id == ABSENT).all()
+    return "recorded" if len(records) and paired else "inferred"
 
 
 def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from overlapcheck.columns import ABSENT
+from overlapcheck.columns import ABSENT, constant
 from overlapcheck.ingest.read import read_trace
 from overlapcheck.order import Order, Relation
 from overlapcheck.passes.order.event_waits import latest_records, records_of
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Trace, pids_of
+from overlapcheck.trace import EventRecords, Syncs, Trace, pids_of
 from tests.conftest import EXPORTS
 from tests.export import RealExport
 from tests.pictures import picture
@@ -154,6 +155,27 @@ t1   cudaStreamWaitEvent      |.....w.........|
 
     assert proven.edges.of(Relation.EVENT).inferred.tolist() == [False]
     assert inferred.edges.of(Relation.EVENT).inferred.tolist() == [True]
+
+
+def test_without_ids_that_pair_them_a_wait_takes_the_latest_record_of_its_event() -> None:
+    trace = picture(
+        PREFETCH,
+        column_us=10,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    ).trace()
+    assert isinstance(trace.event_records, EventRecords)
+    assert isinstance(trace.syncs, Syncs)
+    records, syncs = (
+        replace(table, event_sync_id=constant(ABSENT, len(table)))
+        for table in (trace.event_records, trace.syncs)
+    )
+    older = replace(trace, event_records=records, syncs=syncs)
+    (process,) = process_tables(older, pids_of((older.kernels,)))
+    order = Orders(Selection()).of(process)
+
+    assert told(older, order, Relation.EVENT) == [("s13", "fwd")]
+    assert order.edges.of(Relation.EVENT).inferred.tolist() == [False]
 
 
 @pytest.mark.parametrize("name", NAMES)
