@@ -98,8 +98,8 @@ def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureS
 def _event_edges(trace: Trace) -> str:
     records = rows_or_none(trace.event_records, EventRecords)
     # Without ids that pair waits with records, the latest record of an event is its.
-    paired = (records.event_sync_id > 0).any() or (records.event_sync_id == ABSENT).all()
-    return "recorded" if len(records) and paired else "inferred"
+    unpaired = (records.event_sync_id == ABSENT).all() and (records.event_id != ABSENT).any()
+    return "recorded" if unpaired or (records.event_sync_id > 0).any() else "inferred"
 
 
 def _device(trace: Trace, device: DeviceMeasurements) -> DeviceReport:

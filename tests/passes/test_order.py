@@ -166,10 +166,9 @@ def test_without_ids_that_pair_them_a_wait_takes_the_latest_record_of_its_event(
     ).trace()
     assert isinstance(trace.event_records, EventRecords)
     assert isinstance(trace.syncs, Syncs)
-    records, syncs = (
-        replace(table, event_sync_id=constant(ABSENT, len(table)))
-        for table in (trace.event_records, trace.syncs)
-    )
+    unpaired = constant(ABSENT, len(trace.event_records))
+    records = replace(trace.event_records, event_sync_id=unpaired)
+    syncs = replace(trace.syncs, event_sync_id=constant(ABSENT, len(trace.syncs)))
     older = replace(trace, event_records=records, syncs=syncs)
     (process,) = process_tables(older, pids_of((older.kernels,)))
     order = Orders(Selection()).of(process)
