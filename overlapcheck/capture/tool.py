@@ -70,6 +70,8 @@ def run_tool(
     finally:
         if child.returncode is None:
             kill_session(child)
+        if child.stdout:
+            child.stdout.close()
     return ToolRun(child.returncode, output.decode("utf-8", "replace"))
 
 
