@@ -56,7 +56,9 @@ def restored(text: str, name: str = "result") -> Report:
     try:
         document = msgspec.json.decode(text)
     except (ValueError, RecursionError) as error:
-        raise not_a_report(name, f"it is no JSON ({error})") from error
+        # Of what has no names yet, the place says nothing.
+        what = str(error).partition(" - at ")[0]
+        raise not_a_report(name, f"it is no JSON ({what})") from error
     if not isinstance(document, dict) or not {"schema", "tool", "verdict"} <= set(document):
         raise not_a_report(name, "it is JSON of something else")
     try:
