@@ -7,6 +7,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Picture
 from overlapcheck.reporting.instances import instances, worst_pieces
 from overlapcheck.reporting.level_of_detail import detail, reduced
@@ -107,7 +108,7 @@ def _named(events: TimelineEvents, names: OwnNames) -> tuple[TimelineEvents, tup
     ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
     order = np.argsort(-count, kind="stable")
     texts = [
-        "" if i == ABSENT else _short(text)
+        "" if i == ABSENT else _short(names_no_one(text))
         for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)
     ]
     rank = np.empty(ids.size, dtype=np.int64)
