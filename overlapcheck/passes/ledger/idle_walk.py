@@ -94,6 +94,8 @@ class Ground:
     """When each was handed over."""
     submit_slack_ns: int
     """Host and device clocks agree to about this."""
+    start_latency_ns: int
+    """What nothing holds starts within this."""
 
 
 def walk(ground: Ground, idle: Intervals) -> Parts:
@@ -204,8 +206,13 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ready = np.where(fills, np.minimum(ended, upper), floor)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
-    for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
-        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
+    # What the host does after the call has returned delays nothing: the device has the work.
+    handed = np.clip(ops.launch_end_ns[current], ready, upper)
+    handed = np.where(upper - handed > ground.start_latency_ns, handed, upper)
+    host, latency = waiting & late, waiting & (~late | (handed < upper))
+    begun = np.where(late, handed, ready)
+    emitted.add(piece[host], ready[host], handed[host], Part.HOST, current[host])
+    emitted.add(piece[latency], begun[latency], upper[latency], Part.LATENCY, current[latency])
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
 
