@@ -30,9 +30,10 @@ from overlapcheck.columns import (
 )
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.passes.ledger.host_timeline import HAND_OVERS
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace import ApiCalls, MpiCalls
 
 # Those that return only when others have done their part.
 _MPI_WAITS = re.compile(
@@ -41,6 +42,7 @@ _MPI_WAITS = re.compile(
     r"|unlock|flush|complete|start)|Comm_(dup|split|create)|Init|Finalize|File_)\w*",
     re.IGNORECASE,
 )
+_MPI_ASKS = re.compile(r"P?MPI_(Test(all|any|some)?|Iprobe|Improbe)", re.IGNORECASE)
 # A thread that asks between two of these does not stop waiting.
 _BESIDE_POLLS = (ApiKind.OTHER, ApiKind.CODE_QUERY)
 
@@ -94,18 +96,39 @@ def capturing(host: Host) -> HeldCalls:
 
 
 def waiting_for_ranks(host: Host) -> HeldCalls:
-    """Calls of MPI that return only when another process has done its part."""
+    """Calls of MPI that return only when another process has done its part, and runs of tests."""
     mpi = host.process.mpi_calls
+    mine = mpi.rows(is_in(mpi.tid, host.launching))
     names = host.process.strings
-    waits = names.matching(mpi.name_id, lambda name: _MPI_WAITS.fullmatch(name) is not None)
-    mine = mpi.rows(waits & is_in(mpi.tid, host.launching))
-    return HeldCalls(
-        mine.tid,
-        mine.start_ns,
-        mine.end_ns,
-        np.full(len(mine), Reason.MPI_WAIT, dtype=np.int8),
-        narrow(constant(ABSENT, len(mine))),
+    waits = names.matching(mine.name_id, lambda name: _MPI_WAITS.fullmatch(name) is not None)
+    asks = names.matching(mine.name_id, lambda name: _MPI_ASKS.fullmatch(name) is not None)
+    spans = [_of_ranks(mine.tid[waits], mine.start_ns[waits], mine.end_ns[waits])]
+    for tid in distinct(mine.tid[asks]).tolist():
+        own = mine.rows(asks & (mine.tid == tid))
+        start, end = _asked(own, host, tid)
+        spans.append(_of_ranks(constant(tid, start.size), start, end))
+    return together_of(spans)
+
+
+def _asked(own: MpiCalls, host: Host, tid: int) -> tuple[Ints, Ints]:
+    """Begin and end of runs of tests by one thread, between which it handed nothing over."""
+    calls, limits = host.process.calls, host.limits
+    hands_over = one_of(host.process.call_kind, HAND_OVERS) & (calls.tid == tid)
+    handed = np.searchsorted(calls.start_ns[hands_over], own.start_ns)
+    goes_on = (own.start_ns[1:] - own.end_ns[:-1] <= limits.poll_distance_ns) & (
+        handed[1:] == handed[:-1]
     )
+    first = np.flatnonzero(np.append(True, ~goes_on))
+    last = np.append(first[1:], len(own)) - 1
+    start, end = own.start_ns[first], own.end_ns[last]
+    run = (last - first + 1 >= limits.polls_least) & (end - start >= limits.long_call_ns)
+    return start[run], end[run]
+
+
+def _of_ranks(tid: Ints, start_ns: Ints, end_ns: Ints) -> HeldCalls:
+    count = start_ns.size
+    reason = np.full(count, Reason.MPI_WAIT, dtype=np.int8)
+    return HeldCalls(tid, start_ns, end_ns, reason, narrow(constant(ABSENT, count)))
 
 
 def waiting_for_a_thread(host: Host) -> HeldCalls:

@@ -145,7 +145,7 @@ SPANS: tuple[Rule[Host, HeldCalls], ...] = (
     ),
     Rule(
         "waits-for-ranks",
-        "the thread was in a receive, a wait or a collective of MPI",
+        "the thread was in a receive, a wait or a collective of MPI, or tested again and again",
         "mpi-wait",
         "mpi_wait/fires_the_launching_thread_waits_for_its_neighbours",
         held_spans.waiting_for_ranks,

@@ -21,6 +21,7 @@ from overlapcheck.columns import (
     distinct,
     is_constant,
     joined,
+    last_at_or_before,
     narrow,
     ordered,
     taken,
@@ -176,6 +177,8 @@ def _calls_outside(ledger: IdleLedger, reason: Reason, table: OsCalls | MpiCalls
     for tid in distinct(ledger.tid[rows]).tolist():
         own = table.rows(table.tid == tid)
         mine = ledger.tid[rows] == tid
-        at = covering(own.start_ns, own.end_ns, middle[mine])
+        at = last_at_or_before(own.start_ns, middle[mine])
+        if reason is Reason.HOST_STARVED:
+            at = covering(own.start_ns, own.end_ns, middle[mine])
         name[rows[mine]] = taken(own.name_id, at, ABSENT)
     return name
