@@ -65,13 +65,12 @@ def _own_ns(start_ns: Ints, end_ns: Ints, runs: _Runs, host: HostTimeline) -> In
     length = to - since
     host_ns = length - host.occupied.overlap_with(since, to)
     device_ns = length - host.device_idle.overlap_with(since, to)
-    own = np.zeros(to.size, dtype=np.int64)
-    ahead = 0
-    for i, (works, runs_for) in enumerate(zip(host_ns.tolist(), device_ns.tolist(), strict=True)):
+    own, ahead = list[int](), 0
+    for works, runs_for in zip(host_ns.tolist(), device_ns.tolist(), strict=True):
         lead = ahead + runs_for - works
-        own[i] = max(0, -lead)
+        own.append(max(0, -lead))
         ahead = min(max(0, lead), runs_for)
-    return own
+    return np.array(own)
 
 
 def _late_otherwise(free: Ints, drain: Ints, runs: _Runs) -> Ints:
