@@ -20,8 +20,9 @@ What to do
     and events as attributes instead of making them in each step.
 
 When this is wrong
-    Some calls start up a library or the driver the first time: then warm up, and leave those steps
-    out (--skip N). A call that waits for the device inside is a synchronisation in disguise: then
+    Some calls start up a library or the driver the first time, and the first launch of another
+    instance of a kernel template loads its code: then warm up, and leave those steps out (--skip
+    N). A call that waits for the device inside is a synchronisation in disguise: then
     look at what it waits for.
 """
 
@@ -34,6 +35,5 @@ CAUSE = IdleCause(
     title="a CUDA call that launches nothing holds the launching thread",
     facts=(_facts.calls, _facts.waits),
     advice="make this call once, before the loop, and keep what it returns",
-    caveat="it starts up a library or the driver the first time: then leave those steps out with"
-    " --skip",
+    caveat="it starts up a library or loads code once: then leave those steps out with --skip",
 )
