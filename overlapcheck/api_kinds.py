@@ -37,11 +37,24 @@ class ApiKind(IntEnum):
     """Loads code: modules, libraries, JIT linking."""
     CAPTURE = 12
     """Begins or ends stream capture."""
+    GRAPH_BUILD = 13
+    """Makes, changes, instantiates or destroys a graph."""
+    CODE_QUERY = 14
+    """Asks for code by name, which loads it only where that is still to be done."""
+
+    @property
+    def hands_work_over(self) -> bool:
+        """Whether the call only puts work into a queue."""
+        return self in (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
 
 
 # First match wins. `(cuda|cu)` covers runtime and driver spelling.
 _PATTERNS: tuple[tuple[str, ApiKind], ...] = (
     (r"(cuda|cu)GraphLaunch", ApiKind.GRAPH_LAUNCH),
+    (
+        r"(cuda|cu)Graph(Instantiate|Exec|Upload|Clone|Create|Destroy|Add|Remove|Kernel\w*Set).*",
+        ApiKind.GRAPH_BUILD,
+    ),
     (r"(cuda|cu)Launch(?!HostFunc).*", ApiKind.LAUNCH),
     (r"(cuda|cu)Stream(Begin|End)Capture.*", ApiKind.CAPTURE),
     (r"(cuda|cu)StreamWaitEvent.*", ApiKind.WAIT_EVENT),
@@ -60,9 +73,13 @@ _PATTERNS: tuple[tuple[str, ApiKind], ...] = (
         ApiKind.ALLOCATION,
     ),
     (
-        r"cu(Module|Library)(Load|Unload|GetKernel|GetFunction).*|cuLink.*|cudaLibraryLoad.*"
-        r"|cuModuleGetFunction|cuKernelGetFunction|cuFuncLoad|cudaFuncGetAttributes.*",
+        r"cu(Module|Library)(Load|Unload).*|cuLink.*|cudaLibrary(Load|Unload).*|cuFuncLoad",
         ApiKind.MODULE_LOAD,
+    ),
+    (
+        r"cuModuleGetFunction|cu(da)?LibraryGetKernel|cu(da)?KernelGetFunction"
+        r"|cu(da)?FuncGetAttributes?.*|cudaGetFuncBySymbol|cu(da)?KernelGetAttribute",
+        ApiKind.CODE_QUERY,
     ),
 )
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in _PATTERNS)

@@ -35,6 +35,9 @@ class Reason(IntEnum):
     LAUNCH_BLOCKING = 21
     DEVICE_COPY = 22
     PROFILER_OVERHEAD = 23
+    CUDA_CALL = 24
+    MPI_WAIT = 25
+    LATE_START = 26
 
     @property
     def cause(self) -> str:
@@ -75,6 +78,8 @@ class IdleLedger(Columns):
     """CUDA call that held the launching thread; ABSENT for none."""
     call_start_ns: Ints
     call_ns: Ints
+    call_tid: Ints
+    """Thread that made that call, which need not be the launching one; ABSENT for none."""
     call_operation: Rows
     """Row of the first operation that the call submitted; ABSENT for none."""
     call_work: Codes
@@ -86,4 +91,4 @@ class IdleLedger(Columns):
     site: Ints
     """Where in the program the blamed or late call was made, see `Names.sites`; ABSENT."""
     os_name_id: Ints
-    """OS call that the thread was in; ABSENT for none."""
+    """OS call, or call of MPI, that the thread was in; ABSENT for none."""

@@ -245,6 +245,8 @@ class Framework(StrEnum):
     PYTORCH = "pytorch"
     CUPY = "cupy"
     CUDA = "cuda"
+    DIRECTIVES = "directives"
+    """OpenACC or OpenMP: the compiler wrote the CUDA calls."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +258,8 @@ class Names:
     """Thread name by (pid, tid)."""
     sites: Mapping[int, SourceLine] = field(default_factory=dict)
     """Places in the user's program that ledger rows refer to."""
+    directives: frozenset[int] = frozenset()
+    """Those of them that are directives of OpenACC or OpenMP."""
 
     def thread(self, pid: int, tid: int) -> str:
         """Name of a thread, or its number."""

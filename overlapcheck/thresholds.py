@@ -144,6 +144,30 @@ class Thresholds:
         " 95 % within 24 us (H200, 42 programs): twice that was kept waiting",
         if_wrong="smaller takes slow launches for waiting ones; larger misses short locks",
     )  # fmt: skip
+    stuck_call_ns: int = _decides(
+        1_000_000, Unit.NS, "driver-lock", "cuda-call", "launch-bound",
+        reason="99 % of the launches, copies and memsets return within a tenth of this under the"
+        " profiler (H200, 42 programs): one that takes so long was not launching",
+        if_wrong="smaller takes a slow launch for a lock by the chance of two calls that end"
+        " together; larger advises graphs against locks",
+    )  # fmt: skip
+    lazy_load_ns: int = _decides(
+        500_000, Unit.NS, "module-load", "launch-bound",
+        reason="loading the code of a kernel takes from some tenths of a millisecond to several",
+        if_wrong="smaller calls any slow first launch loading; larger leaves small modules to"
+        " launch-bound",
+    )  # fmt: skip
+    polls_least: int = _decides(
+        4, Unit.COUNT, "host-sync",
+        reason="allocators ask for two or three events in a row and go on; who waits asks on",
+        if_wrong="smaller takes housekeeping for a wait; larger misses waits that ask seldom",
+    )  # fmt: skip
+    poll_distance_ns: int = _decides(
+        1_000_000, Unit.NS, "host-sync",
+        reason="loops that poll sleep or yield for up to some tenths of a millisecond in between",
+        if_wrong="smaller misses loops that sleep; larger takes a program that looks in now and"
+        " then for one that waits",
+    )  # fmt: skip
     lock_cover_share: float = _decides(
         0.5, Unit.SHARE, "driver-lock",
         reason="a call that waited for another thread's lock lies mostly inside that thread's call",

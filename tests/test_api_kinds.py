@@ -23,13 +23,18 @@ KINDS = {
     " cudaMallocPitch cuMemAlloc cuMemFree cuMemAllocHost cuMemFreeHost cuMemHostAlloc"
     " cuMemHostRegister cuMemHostUnregister cuMemCreate cuMemMap cuMemSetAccess cuMemUnmap"
     " cuMemRelease cuMemAddressReserve cuMemAllocAsync cuMemPoolCreate",
-    ApiKind.MODULE_LOAD: "cuModuleLoadData cuModuleLoadDataEx cuModuleUnload cuModuleGetFunction"
-    " cuLibraryLoadData cuLibraryGetKernel cuLinkCreate cuLinkAddData cuKernelGetFunction"
-    " cuFuncLoad",
+    ApiKind.MODULE_LOAD: "cuModuleLoadData cuModuleLoadDataEx cuModuleUnload cuLibraryLoadData"
+    " cudaLibraryLoadData cuLinkCreate cuLinkAddData cuFuncLoad",
+    ApiKind.CODE_QUERY: "cuModuleGetFunction cuLibraryGetKernel cudaLibraryGetKernel"
+    " cuKernelGetFunction cudaFuncGetAttributes cuFuncGetAttribute cudaGetFuncBySymbol",
+    ApiKind.GRAPH_BUILD: "cudaGraphInstantiate cudaGraphInstantiateWithFlags cuGraphInstantiate"
+    " cudaGraphExecUpdate cuGraphExecUpdate cudaGraphExecDestroy cudaGraphUpload cudaGraphDestroy"
+    " cudaGraphAddKernelNode cuGraphAddMemcpyNode cudaGraphExecKernelNodeSetParams",
     ApiKind.CAPTURE: "cudaStreamBeginCapture cudaStreamEndCapture cuStreamBeginCapture"
     " cuStreamEndCapture",
     ApiKind.OTHER: "cudaLaunchHostFunc cuLaunchHostFunc cudaGetDevice cudaStreamCreateWithFlags"
-    " cudaEventCreateWithFlags cudaGraphInstantiate cudaStreamIsCapturing cudaSetDevice"
+    " cudaEventCreateWithFlags cudaStreamIsCapturing cudaIpcOpenMemHandle"
+    " cudaGetDeviceProperties cudaStreamUpdateCaptureDependencies cudaSetDevice"
     " cudaFuncSetAttribute cuInit unknown",
 }
 

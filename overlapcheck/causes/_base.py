@@ -13,8 +13,10 @@ from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+from overlapcheck.quantities import duration
 
 MAX_PLACES = 5
+MAX_DIRECTIVES = 2
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class IdleCause:
     """For PyTorch programs; "" where the words are the same."""
     advice_once: str = ""
     """For CUDA programs without steps; "" where the words are the same."""
+    advice_directives: str = ""
+    """For programs of OpenACC or OpenMP; "" where the words are the same."""
     confidence: Confidence = Confidence.SURE
 
     @property
@@ -88,6 +92,7 @@ class IdleCause:
         rows = device.ledger.rows(blamed)
         context = Context(rows, device, measured)
         facts = tuple(line for fact in self.facts for line in fact(context))
+        facts += tuple(_directives(context))
         return Evidence(
             Intervals.of(rows.start_ns, rows.end_ns),
             facts,
@@ -99,6 +104,8 @@ class IdleCause:
         """See `Cause.advise`."""
         if framework is Framework.PYTORCH and self.advice_pytorch:
             return self.advice_pytorch
+        if framework is Framework.DIRECTIVES and self.advice_directives:
+            return self.advice_directives
         return self.advice_once if once and self.advice_once else self.advice
 
     def _confidence(self, rows: IdleLedger, share: float) -> Confidence:
@@ -118,6 +125,20 @@ def _source(context: Context) -> tuple[SourceLine, ...]:
         cost[place] = cost.get(place, 0) + ns
     ranked = sorted(cost, key=lambda place: (-cost[place], place.file, place.line))
     return tuple(ranked[:MAX_PLACES])
+
+
+def _directives(context: Context) -> list[str]:
+    """Directives behind the blamed rows: their author never wrote the calls inside."""
+    names = context.measured.names
+    if not names.directives:
+        return []
+    rows = context.rows.rows(np.isin(context.rows.site, sorted(names.directives)))
+    lines = []
+    for site, _, ns in by_cost(rows, rows.site, MAX_DIRECTIVES):
+        place = names.sites[site]
+        at = f" of {place.file}:{place.line}" if place.line else ""
+        lines.append(f"in {place.function!r}{at}: {duration(ns)} of it")
+    return lines
 
 
 def totals(rows: IdleLedger, key: Whole) -> tuple[Ints, Ints, Ints]:

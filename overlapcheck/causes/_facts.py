@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from overlapcheck.api_kinds import ApiKind, api_kind
 from overlapcheck.causes._base import Context, Facts, by_cost, totals
 from overlapcheck.columns import ABSENT, Index, Ints, Whole, distinct, first_rows, numbered
 from overlapcheck.intervals import covering
+from overlapcheck.ledger import IdleLedger
 from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
@@ -53,12 +55,33 @@ def calls(context: Context) -> list[str]:
     for name_id, _, idle_ns in by_cost(rows, rows.call_name_id, MAX_LINES):
         mine = rows.rows(rows.call_name_id == name_id)
         each = mine.rows(first_rows(mine.call_start_ns))
+        name, held = context.measured.names.strings.text(name_id), common(each.tid)
+        idle = f"{duration(idle_ns)} idle during and after"
+        if api_kind(name) is ApiKind.QUERY:
+            asked = f"asked {name} again and again, {count_of(len(each), 'time')}"
+            lines.append(f"{thread(context, held)} {asked}: {idle}")
+            continue
         lines.append(
-            f"{context.measured.names.strings.text(name_id)} held"
-            f" {thread(context, common(each.tid))} {count_of(len(each), 'time')},"
-            f" {spread(each.call_ns, duration)} each: {duration(idle_ns)} idle during and after"
+            f"{name}{_of_another(context, each)} held {thread(context, held)}"
+            f" {count_of(len(each), 'time')}, {spread(each.call_ns, duration)} each: {idle}"
         )
     return lines
+
+
+def _of_another(context: Context, each: IdleLedger) -> str:
+    """Whose call it was, where it was not made by the thread that it held."""
+    made_by = common(each.call_tid)
+    return f" of {thread(context, made_by)}" if made_by != common(each.tid) else ""
+
+
+def late_starts(context: Context) -> list[str]:
+    """How long after the hand-over work began."""
+    rows = context.rows
+    _, _, late = totals(rows, rows.operation)
+    return [
+        f"{count_of(late.size, 'operation')} of {thread(context, common(rows.tid))} began"
+        f" {spread(late, duration)} after the call that launched it had returned"
+    ]
 
 
 def host_whereabouts(context: Context) -> list[str]:

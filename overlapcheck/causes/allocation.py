@@ -38,6 +38,8 @@ CAUSE = IdleCause(
     " cudaMemPoolAttrReleaseThreshold",
     advice_pytorch="take torch.cuda.empty_cache() out of the loop, keep shapes steady, and pin"
     " buffers once",
+    advice_directives="create arrays once in a data region around the loop (enter data create,"
+    " target enter data) instead of in each compute region",
     caveat="correctness rests on the implicit wait of the free: check that memory reused across"
     " streams is guarded by record_stream, or by double buffering with events",
 )

@@ -2,8 +2,8 @@
 
 What it is
     The driver lets one thread at a time into parts of a context. While one thread is in a long call
-    (module loading, cudaHostRegister, cudaMalloc, a pageable copy), launches and copies of other
-    threads wait inside their calls.
+    (module loading, cudaHostRegister, cudaMalloc, a pageable copy, an event record behind a full
+    queue), launches and copies of other threads wait inside their calls.
 
 Why it costs overlap
     The launching thread is held by a call that has nothing to do with its own work; the device
@@ -21,8 +21,8 @@ What to do
 
 When this is wrong
     A launch is long also when the launch queue is full: then the device is busy all the while and
-    nothing is lost. That both calls end together is the only sign of the lock: the trace does not
-    record it.
+    nothing is lost. The signs of the lock are a wait for a mutex inside the launch, where OS calls
+    were recorded, or two calls that end together: the trace does not record the lock itself.
 """
 
 from overlapcheck.causes import _facts

@@ -1,8 +1,9 @@
-"""Launching a CUDA graph takes longer than the device can bridge.
+"""Launching or building a CUDA graph takes longer than the device can bridge.
 
 What it is
     cudaGraphLaunch holds the launching thread while it hands all nodes of the graph over. For
-    large graphs, or the first launch of one, that takes longer than the work still queued.
+    large graphs, or the first launch of one, that takes longer than the work still queued. So do
+    capturing, instantiating, updating and destroying graphs, where a program does so in every step.
 
 Why it costs overlap
     The device finishes what it has and idles until the first node arrives.
@@ -13,7 +14,8 @@ What it looks like
 
 What to do
     Launch the next graph while the current one still runs (no synchronisation in between);
-    cudaGraphUpload before the loop; fewer nodes per graph; cudaGraphExecUpdate instead of a new
+    cudaGraphUpload before the loop; fewer nodes per graph. Capture once for each shape and keep the
+    graph: change parameters through device memory, or by cudaGraphExecUpdate instead of a new
     instantiation. PyTorch: graph.replay() twice in a row without a read-back in between.
 
 When this is wrong
@@ -28,10 +30,11 @@ from overlapcheck.ledger import Reason
 
 CAUSE = IdleCause(
     reason=Reason.GRAPH_LAUNCH,
-    title="launching the graph takes longer than the queued work lasts",
+    title="launching or building the graph takes longer than the queued work lasts",
     facts=(_facts.calls, _facts.waits),
-    advice="launch the next graph while the current one runs, call cudaGraphUpload before the loop,"
-    " and keep graphs small",
-    advice_pytorch="call graph.replay() ahead, with no read-back in between, and keep graphs small",
+    advice="build each graph once and keep it, launch the next one while the current one runs, call"
+    " cudaGraphUpload before the loop, and keep graphs small",
+    advice_pytorch="capture once per shape, call graph.replay() ahead, with no read-back in between"
+    ", and keep graphs small",
     caveat="recording single nodes made the launch slow: then time the program without nsys",
 )

@@ -1,8 +1,9 @@
 """The host waits for the device, and the device then waits for the host.
 
 What it is
-    cudaDeviceSynchronize, cudaStreamSynchronize or cudaEventSynchronize in every step, or a
-    read-back of a few bytes, which implies one: loss.item(), .cpu(), print(tensor),
+    cudaDeviceSynchronize, cudaStreamSynchronize or cudaEventSynchronize in every step, by the
+    launching thread or by one that it sleeps for; asking cudaEventQuery until the device is done;
+    or a read-back of a few bytes, which implies a wait: loss.item(), .cpu(), print(tensor),
     tensor.nonzero(), a boolean mask as an index, `if tensor > 0`.
 
 Why it costs overlap
@@ -43,6 +44,8 @@ CAUSE = IdleCause(
     ' step late; torch.cuda.set_sync_debug_mode("warn") names the lines',
     advice_once="order device work with cudaStreamWaitEvent, and wait once, where the host needs"
     " the result",
+    advice_directives="put async(n) on data and compute directives (OpenACC) or nowait with depend"
+    " (OpenMP), and wait once, where the host needs the result",
     caveat="correctness needs it because the host reads the result now or refills a buffer still in"
     " use: then double-buffer, wait one step back, and check record_stream",
 )

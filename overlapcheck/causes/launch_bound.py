@@ -2,7 +2,8 @@
 
 What it is
     The launching thread is busy launching, one call after another, and each kernel is over before
-    the next one arrives.
+    the next one arrives. Long calls that launch nothing have causes of their own (cuda-call,
+    graph-launch, module-load), and so have long pauses between launches (host-starved).
 
 Why it costs overlap
     The device idles between kernels. A queue that runs ahead never builds up, so copies are
@@ -35,6 +36,8 @@ CAUSE = IdleCause(
     advice="capture the step in a CUDA graph, fuse small kernels, or give each launch more work",
     advice_pytorch='use torch.compile(mode="reduce-overhead") or torch.cuda.graphs, fused'
     " optimisers, or a larger batch",
+    advice_directives="merge adjacent compute regions, and put async(n) or nowait on them so that"
+    " the host runs ahead",
     caveat="the recording itself slows each launch (backtraces, event tracing): then time the"
     " program without the profiler first",
 )

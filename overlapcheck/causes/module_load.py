@@ -2,8 +2,8 @@
 
 What it is
     cuModuleLoad, cuLibraryLoadData, cuLinkComplete and their like. With lazy loading (the default
-    since CUDA 12) a kernel is loaded when it is launched first; JIT compilers load what they have
-    just built.
+    since CUDA 12) a kernel is loaded when it is launched first, inside that launch, or when its
+    attributes are asked for; JIT compilers load what they have just built.
 
 Why it costs overlap
     The call holds its thread for milliseconds, may wait for the device, and holds a lock that

@@ -41,5 +41,7 @@ CAUSE = IdleCause(
     advice_once="copy in pieces through two pinned buffers (cudaHostAlloc) that are used again and"
     " again, and compute on one piece while the next is copied with cudaMemcpyAsync on a stream of"
     " its own; pinning all of a buffer that is copied once costs about as much as the copy",
+    advice_directives="keep arrays on the device in a data region around the loop, pin what must"
+    " move (-gpu=pinned), and update it with async",
     caveat="the buffer is rewritten while the copy runs: then double-buffer it first",
 )

@@ -43,6 +43,8 @@ CAUSE = IdleCause(
     advice_once="cut the data into pieces and give them to two or three streams"
     " (cudaStreamNonBlocking) in turn: the copies of one piece then run beside the kernels of"
     " another",
+    advice_directives="give copies an async queue of their own (update async(2)), and order them"
+    " with wait clauses",
     caveat="the kernel right behind the copy needs its data: then also issue the copy one step"
     " earlier, into a buffer of its own",
 )

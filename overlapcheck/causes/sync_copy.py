@@ -35,6 +35,8 @@ CAUSE = IdleCause(
     advice_pytorch="pass non_blocking=True to to() and copy_(), from pinned memory",
     advice_once="cut the data into pieces, copy them with cudaMemcpyAsync from memory of"
     " cudaHostAlloc on streams of their own, and compute on one piece while the next is copied",
+    advice_directives="keep arrays on the device in a data region around the loop, and give update"
+    " directives async(n) or nowait",
     caveat="the host reads the result, or rewrites the source, right after the call: then wait for"
     " the copy's event there, or use two buffers",
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from overlapcheck.columns import distinct
+from overlapcheck.columns import ABSENT, distinct
 from overlapcheck.measurements import Framework
-from overlapcheck.trace import Kernels, Trace, rows_or_none
+from overlapcheck.trace import Directives, Kernels, Trace, rows_or_none
 
 # Kernel templates of PyTorch's native library and optimisers; threads that only PyTorch names so.
 _PYTORCH_KERNEL = re.compile(
@@ -15,6 +15,8 @@ _PYTORCH_KERNEL = re.compile(
 )
 _PYTORCH_THREAD = re.compile(r"pt_(autograd|main|nccl|elastic|data)")
 _CUPY_KERNEL = re.compile(r"^cupy_")
+# Names that nvfortran, nvc++, LLVM and GCC give to offloaded regions.
+_DIRECTIVE_KERNEL = re.compile(r"^nvkernel_|^__omp_offloading_|_\d+_gpu(__red)?$|\$_omp_fn\$\d+$")
 
 
 def framework(trace: Trace) -> Framework:
@@ -27,4 +29,8 @@ def framework(trace: Trace) -> Framework:
         return Framework.PYTORCH
     if any(_CUPY_KERNEL.match(name) for name in names):
         return Framework.CUPY
+    of_directives = sum(bool(_DIRECTIVE_KERNEL.search(name)) for name in names)
+    places = rows_or_none(trace.directives, Directives).file_id
+    if 2 * of_directives > len(names) or (places != ABSENT).any():
+        return Framework.DIRECTIVES
     return Framework.CUDA

@@ -32,6 +32,7 @@ from overlapcheck.passes.ledger.blocking_calls import blocking_calls
 from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.passes.ledger.compute_gaps import compute_gaps
 from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
+from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.other_processes import OtherProcesses
@@ -101,7 +102,9 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     return Measurements(
         devices=compared,
         problems=tuple(problems),
-        names=Names(trace.strings, trace.thread_names, known_sites(trace)),
+        names=Names(
+            trace.strings, trace.thread_names, known_sites(trace), frozenset(Places.of(trace).lines)
+        ),
         framework=framework(trace),
         environment=trace.info.environment,
         thresholds=selection.thresholds,

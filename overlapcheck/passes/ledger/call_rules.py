@@ -6,22 +6,35 @@ CUDA_LAUNCH_BLOCKING makes every launch wait.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Codes, Ints, Mask, distinct, one_of
+from overlapcheck.columns import (
+    ABSENT,
+    Codes,
+    Index,
+    Ints,
+    Mask,
+    distinct,
+    first_rows,
+    last_at_or_before,
+    one_of,
+    ordered,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.rule import Ruling
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace import ApiCalls, OsCalls, Strings
 
 _HAND_OVERS = (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
 _COPIES = (Work.H2D, Work.D2H, Work.P2P, Work.D2D)
+_WAITS_FOR_A_LOCK = re.compile(r"pthread_(mutex|rwlock|spin)_\w*lock\w*|futex\w*")
 # What holds the driver's lock for long.
 _LOCKING = (Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.PAGEABLE_COPY, Reason.GRAPH_LAUNCH)
 
@@ -36,6 +49,17 @@ class Calls:
     ops: Operations
     blocking_launches: bool
     limits: Thresholds
+
+    @cached_property
+    def length_ns(self) -> Ints:
+        """Length of each call."""
+        return self.calls.end_ns - self.calls.start_ns
+
+    @cached_property
+    def long(self) -> Mask:
+        """Calls longer than any that only hands work over."""
+        mask: Mask = self.length_ns >= self.limits.long_call_ns
+        return mask
 
     @cached_property
     def copied(self) -> Ints:
@@ -58,6 +82,20 @@ class Locks:
     made: Calls
     reason: Codes
     """ABSENT for calls that only hand work over."""
+    os_calls: OsCalls
+    strings: Strings
+
+    def kept_waiting(self, least_ns: int) -> Index:
+        """Calls that only hand work over, and took so long."""
+        made = self.made
+        kept = (made.length_ns >= least_ns) & one_of(made.kinds, _HAND_OVERS)
+        return np.flatnonzero(kept & (self.reason == ABSENT))
+
+    def are(self, rows: Index) -> Mask:
+        """These calls."""
+        mask = np.zeros(len(self.made.calls), dtype=np.bool_)
+        mask[rows] = True
+        return mask
 
 
 def blocking_launch(made: Calls) -> Ruling:
@@ -85,9 +123,20 @@ def _of_kind(kind: ApiKind, reason: Reason, made: Calls) -> Ruling:
     return Ruling(made.kinds == kind, reason)
 
 
+def loading_code(made: Calls) -> Ruling:
+    """It loads code by its name, or took so long that it must have."""
+    asked_for_long = (made.kinds == ApiKind.CODE_QUERY) & made.long
+    return Ruling((made.kinds == ApiKind.MODULE_LOAD) | asked_for_long, Reason.MODULE_LOAD)
+
+
+def other_call(made: Calls) -> Ruling:
+    """A long call that puts no work into a queue."""
+    return Ruling(made.long & ~one_of(made.kinds, _HAND_OVERS), Reason.CUDA_CALL)
+
+
 synchronisation = partial(_of_kind, ApiKind.SYNC, Reason.HOST_SYNC)
 allocation = partial(_of_kind, ApiKind.ALLOCATION, Reason.ALLOCATION)
-loading_code = partial(_of_kind, ApiKind.MODULE_LOAD, Reason.MODULE_LOAD)
+building_a_graph = partial(_of_kind, ApiKind.GRAPH_BUILD, Reason.GRAPH_LAUNCH)
 graph_launch = partial(_of_kind, ApiKind.GRAPH_LAUNCH, Reason.GRAPH_LAUNCH)
 synchronous_copy = partial(_of_kind, ApiKind.SYNC_COPY, Reason.SYNC_COPY)
 
@@ -99,14 +148,78 @@ def driver_lock(locks: Locks) -> Ruling:
     thread B          [ cudaLaunchKernel ... ]       ends together with A's call
     """
     calls, limits = locks.made.calls, locks.made.limits
-    length = calls.end_ns - calls.start_ns
-    long = length >= limits.long_call_ns
-    kept = np.flatnonzero(long & one_of(locks.made.kinds, _HAND_OVERS) & (locks.reason == ABSENT))
-    holding = np.flatnonzero(long & one_of(locks.reason, _LOCKING))
-    locked = np.zeros(len(calls), dtype=np.bool_)
+    kept = locks.kept_waiting(limits.long_call_ns)
+    holding = np.flatnonzero(locks.made.long & one_of(locks.reason, _LOCKING))
+    locked = [kept[:0]]
     for tid in distinct(calls.tid[kept]).tolist():
         mine, others = kept[calls.tid[kept] == tid], holding[calls.tid[holding] != tid]
         busy = Intervals.of(calls.start_ns[others], calls.end_ns[others])
-        covered = busy.overlap_with(calls.start_ns[mine], calls.end_ns[mine])
-        locked[mine[covered >= limits.lock_cover_share * length[mine]]] = True
-    return Ruling(locked, Reason.DRIVER_LOCK)
+        locked.append(mine[_mostly_in(busy, mine, locks.made)])
+    return Ruling(locks.are(np.concatenate(locked)), Reason.DRIVER_LOCK)
+
+
+def in_a_mutex(locks: Locks) -> Ruling:
+    """Long hand-overs that waited for a lock of the process, as the OS calls inside show."""
+    calls, os_calls = locks.made.calls, locks.os_calls
+    kept = locks.kept_waiting(locks.made.limits.long_call_ns)
+    if kept.size == 0 or len(os_calls) == 0:
+        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+    of_locks = locks.strings.matching(
+        os_calls.name_id, lambda name: _WAITS_FOR_A_LOCK.fullmatch(name) is not None
+    )
+    locked = [kept[:0]]
+    for tid in distinct(calls.tid[kept]).tolist():
+        mine, inside = kept[calls.tid[kept] == tid], of_locks & (os_calls.tid == tid)
+        waiting = Intervals.of(os_calls.start_ns[inside], os_calls.end_ns[inside])
+        locked.append(mine[_mostly_in(waiting, mine, locks.made)])
+    return Ruling(locks.are(np.concatenate(locked)), Reason.DRIVER_LOCK)
+
+
+def _mostly_in(time: Intervals, rows: Index, made: Calls) -> Mask:
+    covered = time.overlap_with(made.calls.start_ns[rows], made.calls.end_ns[rows])
+    mask: Mask = covered >= made.limits.lock_cover_share * made.length_ns[rows]
+    return mask
+
+
+def ends_with_another(locks: Locks) -> Ruling:
+    """Hand-overs of milliseconds that end when a call of another thread does, begun before them.
+
+    thread A   [ cudaEventRecord .......... ]
+    thread B          [ cudaLaunchKernel .... ]
+    """
+    calls, limits = locks.made.calls, locks.made.limits
+    kept = locks.kept_waiting(limits.stuck_call_ns)
+    if kept.size == 0 or distinct(calls.tid).size < 2:
+        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+    holding = np.flatnonzero(locks.made.long)
+    holding = holding[ordered(calls.end_ns[holding])]
+    locked = [kept[:0]]
+    for tid in distinct(calls.tid[kept]).tolist():
+        mine, others = kept[calls.tid[kept] == tid], holding[calls.tid[holding] != tid]
+        if others.size == 0:
+            continue
+        at = last_at_or_before(calls.end_ns[others], calls.end_ns[mine] + limits.submit_slack_ns)
+        other = others[at]
+        together = at != ABSENT
+        together &= calls.end_ns[mine] - calls.end_ns[other] <= limits.drain_slack_ns
+        locked.append(mine[together & (calls.start_ns[other] <= calls.start_ns[mine])])
+    return Ruling(locks.are(np.concatenate(locked)), Reason.DRIVER_LOCK)
+
+
+def first_launch(locks: Locks) -> Ruling:
+    """The first launch of a kernel, where it took long: the code was loaded inside."""
+    made = locks.made
+    kept = locks.kept_waiting(made.limits.lazy_load_ns)
+    kept = kept[made.kinds[kept] == ApiKind.LAUNCH]
+    if kept.size == 0:
+        return Ruling(locks.are(kept), Reason.MODULE_LOAD)
+    ops = made.ops
+    launched = np.flatnonzero((ops.call != ABSENT) & (ops.name_id != ABSENT))
+    launched = launched[ordered(ops.name_id[launched], ops.launch_start_ns[launched])]
+    first = ops.call[launched[first_rows(ops.name_id[launched])]]
+    return Ruling(locks.are(kept[np.isin(kept, first)]), Reason.MODULE_LOAD)
+
+
+def stuck(locks: Locks) -> Ruling:
+    """A hand-over of milliseconds that nothing recorded explains."""
+    return Ruling(locks.are(locks.kept_waiting(locks.made.limits.stuck_call_ns)), Reason.CUDA_CALL)

@@ -1,4 +1,4 @@
-"""Where in the user's program CUDA calls were made.
+"""Where in the user's program CUDA calls were made: by a stack, else by the directive around them.
 
 mark     M1        M2             a Python stack each, on the calling thread
 calls     [ call ]  [ call ]      each call takes the mark just before it
@@ -13,6 +13,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, constant, groups, last_at_or_before
 from overlapcheck.finding import SourceLine
+from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
 
@@ -22,14 +23,23 @@ _FRAMEWORK = re.compile(
 
 
 def known_sites(trace: Trace) -> Mapping[int, SourceLine]:
-    """The user's own frame of every stack, not the framework's, by id."""
+    """The user's own frame of every stack, not the framework's, and every directive, by id."""
+    return {**_known_stacks(trace), **Places.of(trace).lines}
+
+
+def _known_stacks(trace: Trace) -> Mapping[int, SourceLine]:
     if isinstance(trace.backtraces, Missing):
         return {i: _line(frame) for i, frame in trace.call_sites.items()}
     return {i: _line(_own_frame(stack)) for i, stack in trace.stacks.items() if stack}
 
 
 def call_sites(calls: ApiCalls, trace: Trace, limits: Thresholds) -> Ints:
-    """Site of each call of a process, shape (n,); ABSENT where no stack was taken."""
+    """Site of each call of a process, shape (n,); ABSENT where nothing tells it."""
+    sites, around = _by_stack(calls, trace, limits), Places.of(trace).around(calls)
+    return sites if around is None else np.where(sites == ABSENT, around, sites)
+
+
+def _by_stack(calls: ApiCalls, trace: Trace, limits: Thresholds) -> Ints:
     marks = trace.backtraces
     if isinstance(marks, Missing):
         stack = calls.callchain_id
@@ -37,7 +47,7 @@ def call_sites(calls: ApiCalls, trace: Trace, limits: Thresholds) -> Ints:
         stack = _stack_of_calls(calls, marks, limits)
     if stack.size == 0 or (stack.strides == (0,) and stack[0] == ABSENT):
         return constant(ABSENT, stack.size)
-    known = np.isin(stack, np.array(sorted(known_sites(trace)), dtype=np.int64))
+    known = np.isin(stack, np.array(sorted(_known_stacks(trace)), dtype=np.int64))
     return np.where(known, stack, ABSENT)
 
 

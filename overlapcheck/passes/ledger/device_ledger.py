@@ -77,6 +77,7 @@ def device_ledger(
         host=host_timeline(process, held, launched, limits),
         calls=calls,
         os_calls=process.os_calls,
+        mpi_calls=process.mpi_calls,
         copies=around.copies,
         one_copy_engine=around.one_copy_engine,
         migrations=around.migrations,

@@ -162,6 +162,13 @@ WAIT: tuple[Rule[Waits, Ruling], ...] = (
         "launch_latency/fires_between_kernels_that_were_all_launched_before",
         wait_rules.starting,
     ),
+    Rule(
+        "late-start",
+        "it had been handed over to an empty device, which did not begin with it",
+        "late-start",
+        "late_start/fires_handed_over_long_before_on_an_empty_device",
+        wait_rules.late_start,
+    ),
 )
 
 MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (

@@ -9,11 +9,13 @@ from overlapcheck.columns import (
     Codes,
     Ints,
     narrow,
-    ordered,
+    sorted_by,
 )
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.call_rules import Calls, Locks
 from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.passes.ledger.held_spans import Host, together_of
+from overlapcheck.passes.ledger.host_timeline import launching_threads
 from overlapcheck.passes.ledger.rule import first_that_fits
 from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.process import ProcessTables
@@ -46,21 +48,16 @@ def held_calls(
     made = Calls(process.calls, process.call_kind, ops, blocking_launches, limits)
     reason, _ = first_that_fits(RULES.held, made, len(made.calls), otherwise=ABSENT)
     for rule in RULES.lock:
-        ruling = rule.decide(Locks(made, reason))
+        ruling = rule.decide(Locks(made, reason, process.os_calls, process.strings))
         reason[ruling.rows] = ruling.reason
-    return _disjoint(process.calls, reason)
+    host = Host(process, launching_threads(ops), reason, limits)
+    spans = [rule.decide(host) for rule in RULES.spans]
+    return _disjoint(together_of([_single(process.calls, reason), *spans]))
 
 
-def _disjoint(calls: ApiCalls, reason: Codes) -> HeldCalls:
-    """Sort by thread and start, and leave out calls inside a call that is held already."""
+def _single(calls: ApiCalls, reason: Codes) -> HeldCalls:
+    """The calls that have a reason."""
     rows = np.flatnonzero(reason != ABSENT)
-    rows = rows[ordered(calls.tid[rows], calls.start_ns[rows], -calls.end_ns[rows])]
-    if rows.size:
-        tid, end = calls.tid[rows], calls.end_ns[rows]
-        new_thread = np.concatenate(([True], tid[1:] != tid[:-1]))
-        reach = _reach_within(end, np.cumsum(new_thread))
-        before = np.concatenate(([np.iinfo(np.int64).min], reach[:-1]))
-        rows = rows[new_thread | (calls.start_ns[rows] >= before)]
     return HeldCalls(
         tid=calls.tid[rows],
         start_ns=calls.start_ns[rows],
@@ -68,6 +65,19 @@ def _disjoint(calls: ApiCalls, reason: Codes) -> HeldCalls:
         reason=reason[rows],
         call=narrow(rows),
     )
+
+
+def _disjoint(held: HeldCalls) -> HeldCalls:
+    """Sort by thread and start, and leave out calls inside a call that is held already."""
+    held = sorted_by(held, held.tid, held.start_ns, -held.end_ns)
+    if len(held) == 0:
+        return held
+    tid = held.tid
+    new_thread = np.concatenate(([True], tid[1:] != tid[:-1]))
+    reach = _reach_within(held.end_ns, np.cumsum(new_thread))
+    before = np.concatenate(([np.iinfo(np.int64).min], reach[:-1]))
+    outer = new_thread | (held.start_ns >= before)
+    return held if outer.all() else held.rows(outer)
 
 
 def _reach_within(end: Ints, group: Ints) -> Ints:

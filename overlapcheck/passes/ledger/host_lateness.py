@@ -13,6 +13,7 @@ from overlapcheck.columns import (
     Codes,
     Column,
     Columns,
+    Floats,
     Ints,
     Rows,
     blocks,
@@ -27,6 +28,7 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.host_rules import HostTime, Tails
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
+from overlapcheck.passes.ledger.restarts import own_shares
 from overlapcheck.passes.ledger.rule import first_that_fits
 from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.ledger.side_by_side import side_by_side
@@ -46,6 +48,9 @@ class LatePieces(Columns):
     call: Rows
     """The call to blame: the one that held the thread, or that drained the device; ABSENT."""
 
+
+# Behind these the host starts at once with what it has: no later launch is late because of them.
+_DRAINS_NOTHING = (Reason.GRAPH_LAUNCH, Reason.DRIVER_LOCK, Reason.MPI_WAIT)
 
 _Rows = tuple[Rows, Ints, Ints, Codes, Rows]
 """Columns of `LatePieces`."""
@@ -72,6 +77,8 @@ class _Late:
     end_ns: Ints
     drain: Ints
     """Row of `host.held`; ABSENT for none."""
+    own_share: Floats
+    """Share of the restart that the device would have waited for anyway."""
     host: HostTimeline
 
 
@@ -90,7 +97,7 @@ def explain_lateness(start_ns: Ints, end_ns: Ints, tid: Ints, host: HostTimeline
     if start_ns.size == 0:
         return Lateness(LatePieces.none(), LatePieces.none().reason, LatePieces.none().call)
     drain = _drains(start_ns, tid, host)
-    late = _Late(start_ns, end_ns, drain, host)
+    late = _Late(start_ns, end_ns, drain, own_shares(start_ns, end_ns, drain, host), host)
     rows: list[tuple[Column, ...]] = []
     for thread in distinct(tid).tolist():
         own = np.flatnonzero(tid == thread)
@@ -126,7 +133,7 @@ def _drains(start_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
     """
     drain = np.full(start_ns.size, ABSENT, dtype=np.int64)
     held, slack_ns = host.held, host.limits.drain_slack_ns
-    can_drain = ~one_of(held.reason, (Reason.GRAPH_LAUNCH, Reason.DRIVER_LOCK))
+    can_drain = ~one_of(held.reason, _DRAINS_NOTHING)
     for thread in distinct(tid).tolist():
         rows = np.flatnonzero(can_drain & (held.tid == thread))
         mine = np.flatnonzero(tid == thread)
@@ -172,6 +179,8 @@ def _cut_up(parts: Rows, late: _Late, thread: int) -> HostTime:
         held_row=second.cut[third.span],
         away=third.cut != ABSENT,
         drain=late.drain[part],
+        own_share=late.own_share[part],
+        thread=host.of_thread[thread],
         held=held,
         host=host,
     )

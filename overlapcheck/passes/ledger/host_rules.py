@@ -6,7 +6,8 @@
 
 Time inside a call that holds the thread is that call's. The free time after it is the restart:
 it belongs to the call that drained the device if the host needs less time per step than the
-device, for then it would have run ahead. The share by which the host needs more is its own.
+device, for then it would have run ahead. The share by which the host needs more is its own,
+see `restarts`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,21 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Codes, Ints, Mask, Rows, last_before, taken
+from overlapcheck.columns import (
+    ABSENT,
+    Codes,
+    Floats,
+    Index,
+    Ints,
+    Mask,
+    Rows,
+    last_before,
+    taken,
+)
+from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.held import HeldCalls
-from overlapcheck.passes.ledger.host_timeline import HostTimeline
+from overlapcheck.passes.ledger.host_timeline import HostTimeline, ThreadCalls
 from overlapcheck.passes.ledger.rule import Ruling
 
 
@@ -39,6 +51,9 @@ class HostTime:
     """No launching thread was in or near a CUDA call."""
     drain: Ints
     """Row of `host.held` that drained the device before the part; ABSENT for none."""
+    own_share: Floats
+    """Share of a restart that is the host's own."""
+    thread: ThreadCalls
     held: HeldCalls
     """Calls that held the thread."""
     host: HostTimeline
@@ -53,6 +68,37 @@ class HostTime:
     def length_ns(self) -> Ints:
         """Length of each piece."""
         return self.end_ns - self.start_ns
+
+    @cached_property
+    def in_other_calls(self) -> Mask:
+        """Short calls that hand nothing over fill most of the piece."""
+        rows = self._free_and_long(self.host.limits.long_call_ns)
+        return self._mostly(rows, self.thread.others) if rows.size else self.nowhere
+
+    @cached_property
+    def handing_nothing_over(self) -> Mask:
+        """Long, and for the most part outside calls that put work into a queue."""
+        rows = self._free_and_long(self.host.limits.away_ns)
+        if rows.size == 0:
+            return self.away
+        handing = self._mostly(rows, self.thread.handing_over)
+        mask = self.away.copy()
+        mask[rows[~handing[rows]]] = True
+        return mask
+
+    @property
+    def nowhere(self) -> Mask:
+        """No piece at all."""
+        return np.zeros(self.part.shape, dtype=np.bool_)
+
+    def _free_and_long(self, least_ns: int) -> Index:
+        return np.flatnonzero((self.length_ns >= least_ns) & (self.held_row == ABSENT))
+
+    def _mostly(self, rows: Index, time: Intervals) -> Mask:
+        mask = self.nowhere
+        inside = time.overlap_with(self.start_ns[rows], self.end_ns[rows])
+        mask[rows] = 2 * inside > self.length_ns[rows]
+        return mask
 
 
 @dataclass(frozen=True)
@@ -82,6 +128,15 @@ def preparing_code(time: HostTime) -> Ruling:
     return Ruling(time.preparing, Reason.MODULE_LOAD)
 
 
+def in_other_calls(time: HostTime) -> Ruling:
+    """The thread was in one short call after another, none of which hands work over."""
+    call = np.full(time.part.shape, ABSENT, dtype=np.int32)
+    rows = np.flatnonzero(time.in_other_calls)
+    if rows.size:
+        call[rows] = time.thread.longest_other(time.start_ns[rows], time.end_ns[rows])
+    return Ruling(call != ABSENT, Reason.CUDA_CALL, call)
+
+
 def restart(time: HostTime) -> Ruling:
     """A call had drained the device, and the host has not got ahead again since."""
     held, row = time.host.held, time.drain
@@ -90,8 +145,8 @@ def restart(time: HostTime) -> Ruling:
 
 
 def away(time: HostTime) -> Ruling:
-    """No launching thread was near a CUDA call for long."""
-    return Ruling(time.away, Reason.HOST_STARVED)
+    """No launching thread was near a call that hands work over for long."""
+    return Ruling(time.handing_nothing_over, Reason.HOST_STARVED)
 
 
 def back_from_away(time: HostTime) -> Ruling:
@@ -118,7 +173,8 @@ def launching(time: HostTime) -> Ruling:
 def own_share_of_restart(time: HostTime) -> Tails:
     """Of a restart, the share by which the host needs longer than the device anyway."""
     free = (time.drain != ABSENT) & (time.held_row == ABSENT) & ~time.overhead & ~time.preparing
-    share = time.host.excess_share
-    own_ns = np.where(free, np.round(time.length_ns * share), 0).astype(np.int64)
-    reason = np.where(time.away, Reason.HOST_STARVED, Reason.LAUNCH_BOUND).astype(np.int8)
+    free &= ~time.in_other_calls
+    own_ns = np.where(free, np.round(time.length_ns * time.own_share), 0).astype(np.int64)
+    starved = time.handing_nothing_over
+    reason = np.where(starved, Reason.HOST_STARVED, Reason.LAUNCH_BOUND).astype(np.int8)
     return Tails(own_ns, reason)

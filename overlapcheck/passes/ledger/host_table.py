@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from overlapcheck.passes.ledger import (
     call_rules,
+    held_spans,
     host_rules,
 )
 from overlapcheck.passes.ledger.call_rules import Calls, Locks
+from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.passes.ledger.held_spans import Host
 from overlapcheck.passes.ledger.host_rules import HostTime, Tails
 from overlapcheck.passes.ledger.rule import OF_THE_CALL, Rule, Ruling
 
@@ -49,7 +52,7 @@ HELD: tuple[Rule[Calls, Ruling], ...] = (
     ),
     Rule(
         "loads-code",
-        "it loads a module or a library, or links code",
+        "it loads a module or a library, or links code, or asked for code and took long over it",
         "module-load",
         "module_load/fires_a_module_is_loaded_between_two_launches",
         call_rules.loading_code,
@@ -62,11 +65,25 @@ HELD: tuple[Rule[Calls, Ruling], ...] = (
         call_rules.graph_launch,
     ),
     Rule(
+        "builds-a-graph",
+        "it makes, changes, instantiates or destroys a graph",
+        "graph-launch",
+        "graph_launch/fires_the_graph_is_built_anew_for_every_launch",
+        call_rules.building_a_graph,
+    ),
+    Rule(
         "copies-synchronously",
         "it is a copy or memset that returns when it is done",
         "sync-copy",
         "sync_copy/fires_cudaMemcpy_holds_the_launching_thread",
         call_rules.synchronous_copy,
+    ),
+    Rule(
+        "other-call",
+        "it is none of these, takes long, and is no launch, copy or memset",
+        "cuda-call",
+        "cuda_call/fires_a_stream_is_made_between_two_kernels",
+        call_rules.other_call,
     ),
 )
 
@@ -78,6 +95,67 @@ LOCK: tuple[Rule[Locks, Ruling], ...] = (
         "driver-lock",
         "driver_lock/fires_a_launch_waits_inside_another_threads_long_call",
         call_rules.driver_lock,
+    ),
+    Rule(
+        "in-a-mutex",
+        "a long launch, copy or memset that spends most of its time waiting for a lock of the"
+        " process, in an OS call",
+        "driver-lock",
+        "driver_lock/fires_a_launch_waits_in_a_mutex",
+        call_rules.in_a_mutex,
+    ),
+    Rule(
+        "ends-with-another",
+        "a launch, copy or memset of milliseconds that ends together with a long call of another"
+        " thread, of any kind, which had begun before it",
+        "driver-lock",
+        "driver_lock/fires_a_launch_of_milliseconds_ends_with_another_threads_call",
+        call_rules.ends_with_another,
+    ),
+    Rule(
+        "first-launch",
+        "it took long, and was the first launch of its kernel: the code was loaded inside",
+        "module-load",
+        "module_load/fires_a_first_launch_of_milliseconds",
+        call_rules.first_launch,
+    ),
+    Rule(
+        "stuck",
+        "a launch, copy or memset of milliseconds, which nothing recorded explains",
+        "cuda-call",
+        "cuda_call/fires_one_launch_of_milliseconds",
+        call_rules.stuck,
+    ),
+)
+
+SPANS: tuple[Rule[Host, HeldCalls], ...] = (
+    Rule(
+        "polls",
+        "the thread asked a stream or an event again and again, and handed nothing over meanwhile",
+        "host-sync",
+        "host_sync/fires_the_launching_thread_polls_an_event",
+        held_spans.polling,
+    ),
+    Rule(
+        "captures",
+        "the thread captured a stream: what it launched meanwhile only makes a graph",
+        "graph-launch",
+        "graph_launch/fires_the_graph_is_captured_anew_for_every_launch",
+        held_spans.capturing,
+    ),
+    Rule(
+        "waits-for-ranks",
+        "the thread was in a receive, a wait or a collective of MPI, or tested again and again",
+        "mpi-wait",
+        "mpi_wait/fires_the_launching_thread_waits_for_its_neighbours",
+        held_spans.waiting_for_ranks,
+    ),
+    Rule(
+        "waits-for-a-thread",
+        "the thread slept until another thread of its process was back from a wait for the device",
+        "host-sync",
+        "host_sync/fires_the_launching_thread_sleeps_while_another_one_waits",
+        held_spans.waiting_for_a_thread,
     ),
 )
 
@@ -104,6 +182,13 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
         host_rules.preparing_code,
     ),
     Rule(
+        "in-other-calls",
+        "short calls that are no launch, copy or memset fill most of it",
+        "cuda-call",
+        "cuda_call/fires_many_short_calls_between_two_kernels",
+        host_rules.in_other_calls,
+    ),
+    Rule(
         "restart",
         "a call had drained the device, and no launch has been well ahead of its kernel since",
         OF_THE_CALL,
@@ -112,7 +197,7 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
     ),
     Rule(
         "away",
-        "no launching thread made a call for long",
+        "for long the thread was in no launch, copy or memset, or in no call at all",
         "host-starved",
         "host_starved/fires_the_launching_thread_waits_for_its_loader",
         host_rules.away,
@@ -143,8 +228,8 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
 RESTART: tuple[Rule[HostTime, Tails], ...] = (
     Rule(
         "own-share-of-restart",
-        "the host's own work per step is longer than the device's: that share of each restart, cut"
-        " off its end, the device would have waited for anyway",
+        "the host's own work since the restart before is longer than the device's: that share of"
+        " the restart, cut off its end, the device would have waited for anyway",
         "host-starved where the host was away, else launch-bound",
         "host_sync/quiet_a_loader_is_slower_than_the_wait",
         host_rules.own_share_of_restart,

@@ -2,19 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, chosen, distinct, is_in, one_of
+from overlapcheck.columns import (
+    ABSENT,
+    ABSENT_TIME,
+    Codes,
+    Index,
+    Ints,
+    Mask,
+    Rows,
+    chosen,
+    distinct,
+    is_in,
+    narrow,
+    one_of,
+)
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import Overheads
+from overlapcheck.trace import ApiCalls, Overheads
+
+HAND_OVERS = tuple(kind for kind in ApiKind if kind.hands_work_over)
+
+
+@dataclass(frozen=True)
+class ThreadCalls:
+    """The calls of one thread, told apart when somebody asks."""
+
+    calls: ApiCalls
+    """Of the whole process."""
+    kinds: Codes
+    """ApiKind of each."""
+    tid: int
+
+    @cached_property
+    def handing_over(self) -> Intervals:
+        """Time in calls that put work into a queue."""
+        rows = self._rows(HAND_OVERS)
+        return Intervals.of(self.calls.start_ns[rows], self.calls.end_ns[rows])
+
+    @cached_property
+    def others(self) -> Intervals:
+        """Time in calls that put none there."""
+        rows = self._other_rows
+        time = Intervals.of(self.calls.start_ns[rows], self.calls.end_ns[rows])
+        return time - self.handing_over
+
+    def longest_other(self, start_ns: Ints, end_ns: Ints) -> Rows:
+        """Row of the longest call that begins in each piece and hands nothing over; ABSENT."""
+        rows = self._other_rows
+        if rows.size == 0:
+            return np.full(start_ns.shape, ABSENT, dtype=np.int32)
+        start = self.calls.start_ns[rows]
+        length = np.minimum(self.calls.end_ns[rows] - start, np.int64(1) << 31)
+        # The longest and its place in one number, so that one pass finds both.
+        marked = np.append(length * rows.size + np.arange(rows.size), 0)
+        first = np.searchsorted(start, start_ns)
+        last = np.searchsorted(start, end_ns)
+        both = np.stack((first, np.maximum(last, first)), axis=1).ravel()
+        best = np.maximum.reduceat(marked, both)[::2] % rows.size
+        return narrow(np.where(last > first, rows[best], ABSENT))
+
+    @cached_property
+    def _other_rows(self) -> Index:
+        return self._rows(tuple(kind for kind in ApiKind if not kind.hands_work_over))
+
+    def _rows(self, kinds: tuple[ApiKind, ...]) -> Index:
+        return np.flatnonzero((self.calls.tid == self.tid) & one_of(self.kinds, kinds))
 
 
 @dataclass(frozen=True)
@@ -27,8 +90,15 @@ class HostTimeline:
     """No launching thread was in or near a CUDA call."""
     preparing: Intervals
     """Part of it after which a thread loaded code: it was being compiled or read."""
-    excess_share: float
-    """Share of the restart time that is the host's own, see `host_lateness`."""
+    occupied: Intervals
+    """A launching thread was in a call that held it, or waited for room in a full queue.
+
+    Launching threads take turns (forward and backward pass), so the host as a whole is held
+    whenever one of them is: its own work is the rest."""
+    device_idle: Intervals
+    """Neither kernels nor collectives ran."""
+    window: Window
+    of_thread: Mapping[int, ThreadCalls]
     limits: Thresholds
     ahead_ns: Ints
     """Launch times of operations that were launched well ahead, sorted."""
@@ -45,18 +115,11 @@ class Launched:
     """The device's idle time in the window."""
     window: Window
 
-    @property
-    def threads(self) -> Ints:
-        """Threads that launch kernels: a loader that only copies does not launch for them."""
-        kernels = one_of(self.ops.work, (Work.COMPUTE, Work.COMMUNICATION))
-        return distinct(self.ops.tid[(self.ops.call != ABSENT) & kernels])
 
-    @property
-    def device_ns(self) -> int:
-        """Time in the window in which kernels or collectives run."""
-        collective = self.ops.work == Work.COMMUNICATION
-        busy = Intervals.of(self.ops.start_ns[collective], self.ops.end_ns[collective])
-        return self.window.length_ns - self.idle.total_ns + (busy & self.idle).total_ns
+def launching_threads(ops: Operations) -> Ints:
+    """Threads that launch kernels: a loader that only copies does not launch for them."""
+    kernels = one_of(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    return distinct(ops.tid[(ops.call != ABSENT) & kernels])
 
 
 def host_timeline(
@@ -71,26 +134,39 @@ def host_timeline(
         limits: how long is away, and how early is ahead.
     """
     calls, ops = process.calls, launched.ops
-    threads = launched.threads
+    threads = launching_threads(ops)
     mine = is_in(calls.tid, threads)
     rows = np.flatnonzero(mine & (calls.end_ns > calls.start_ns))
     start, end = chosen(calls.start_ns, rows), chosen(calls.end_ns, rows)
     away = _absences(start, end, launched.window, limits.away_ns)
-    loads = calls.start_ns[(process.call_kind == ApiKind.MODULE_LOAD) & mine]
-    loads_next = np.isin(away.end_ns, loads)
+    loads_next = np.isin(away.end_ns, calls.start_ns[mine & _loads_code(process, limits)])
     compute = ops.work == Work.COMPUTE
     lead = ops.start_ns - launched.submit_ns
     ahead = compute & (launched.submit_ns != ABSENT_TIME) & (lead >= limits.ahead_ns)
     overheads = process.overheads
+    collective = ops.work == Work.COMMUNICATION
     return HostTimeline(
         held=held,
         overheads=overheads.rows(np.isin(overheads.tid, threads)),
         away=away,
         preparing=Intervals.of(away.start_ns[loads_next], away.end_ns[loads_next]),
-        excess_share=_excess_share(process, held, launched, threads, limits.long_call_ns),
+        occupied=_occupied(process, held, threads, limits.long_call_ns),
+        device_idle=launched.idle - Intervals.of(ops.start_ns[collective], ops.end_ns[collective]),
+        window=launched.window,
+        of_thread={
+            tid: ThreadCalls(calls, process.call_kind, tid) for tid in distinct(ops.tid).tolist()
+        },
         limits=limits,
         ahead_ns=np.sort(ops.start_ns[ahead]),
     )
+
+
+def _loads_code(process: ProcessTables, limits: Thresholds) -> Mask:
+    """Calls that load code, told by name or, where they only may, by length."""
+    calls, kinds = process.calls, process.call_kind
+    asked = (kinds == ApiKind.CODE_QUERY) & (calls.end_ns - calls.start_ns >= limits.long_call_ns)
+    mask: Mask = (kinds == ApiKind.MODULE_LOAD) | asked
+    return mask
 
 
 def _absences(start_ns: Ints, end_ns: Ints, window: Window, away_ns: int) -> Intervals:
@@ -104,29 +180,16 @@ def _absences(start_ns: Ints, end_ns: Ints, window: Window, away_ns: int) -> Int
     return Intervals.of(begin[long], end[long])
 
 
-def _excess_share(
-    process: ProcessTables, held: HeldCalls, launched: Launched, threads: Ints, long_call_ns: int
-) -> float:
-    """By how much the host's own work exceeds the device's, as a share of its free time while late.
-
-    Launching threads take turns (forward and backward pass), so the host as a whole is held
-    whenever one of them is: its own work is the rest.
-    """
-    calls, window, device_ns = process.calls, launched.window, launched.device_ns
+def _occupied(
+    process: ProcessTables, held: HeldCalls, threads: Ints, long_call_ns: int
+) -> Intervals:
+    calls = process.calls
     # A launch that waits for room in a full queue is no work of the host's either.
     long = np.flatnonzero(calls.end_ns - calls.start_ns >= long_call_ns)
-    kinds = process.call_kind[long]
-    long_hand_over = long[one_of(kinds, (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET))]
+    long_hand_over = long[one_of(process.call_kind[long], HAND_OVERS)]
     queue_full = long_hand_over[is_in(calls.tid[long_hand_over], threads)]
     waits = is_in(held.tid, threads)
-    held_ns = (
-        Intervals.of(
-            np.concatenate((held.start_ns[waits], calls.start_ns[queue_full])),
-            np.concatenate((held.end_ns[waits], calls.end_ns[queue_full])),
-        )
-        .clip(window.start_ns, window.end_ns)
-        .total_ns
+    return Intervals.of(
+        np.concatenate((held.start_ns[waits], calls.start_ns[queue_full])),
+        np.concatenate((held.end_ns[waits], calls.end_ns[queue_full])),
     )
-    excess = window.length_ns - held_ns - device_ns
-    idle = window.length_ns - device_ns
-    return min(1.0, max(0.0, excess / idle)) if idle > 0 else 0.0

@@ -21,6 +21,7 @@ from overlapcheck.columns import (
     distinct,
     is_constant,
     joined,
+    last_at_or_before,
     narrow,
     ordered,
     taken,
@@ -34,7 +35,7 @@ from overlapcheck.passes.ledger.idle_walk import Ground, Part, Parts, walk
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.ledger.overlay import overlaid
 from overlapcheck.passes.ledger.side_by_side import side_by_side
-from overlapcheck.trace import OsCalls
+from overlapcheck.trace import MpiCalls, OsCalls
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -49,8 +50,9 @@ def idle_ledger(idle: Intervals, given: LedgerInput) -> IdleLedger:
     Returns:
         Rows that tile the idle time exactly.
     """
-    slack_ns = given.limits.submit_slack_ns
-    parts = walk(Ground(given.ops, given.depends, given.submit_ns, slack_ns), idle)
+    limits = given.limits
+    slack_ns, latency_ns = limits.submit_slack_ns, limits.start_latency_ns
+    parts = walk(Ground(given.ops, given.depends, given.submit_ns, slack_ns, latency_ns), idle)
     if len(parts) == 0:
         return IdleLedger.none()
     draft = overlaid(_drafted(parts, given), parts, given)
@@ -131,6 +133,7 @@ def _ledger_rows(
         call_name_id=_of(calls.name_id, draft.call, has_call),
         call_start_ns=call_start,
         call_ns=np.where(has_call, call_end - call_start, ABSENT),
+        call_tid=_of(calls.tid, draft.call, has_call),
         call_operation=given.device.in_process(submitted),
         call_work=_of(ops.work, submitted, submits),
         call_bytes=_of(ops.bytes, submitted, submits),
@@ -139,7 +142,10 @@ def _ledger_rows(
         site=_of(given.site_of_call, made_by, made_by != ABSENT),
         os_name_id=constant(ABSENT, op.size),
     )
-    return replace(ledger, os_name_id=_os_calls(ledger, given.os_calls))
+    outside = ((Reason.HOST_STARVED, given.os_calls), (Reason.MPI_WAIT, given.mpi_calls))
+    for reason, table in outside:
+        ledger = replace(ledger, os_name_id=_calls_outside(ledger, reason, table))
+    return ledger
 
 
 def _of(column: npt.NDArray[_Value], row: Rows, known: Mask) -> npt.NDArray[_Value]:
@@ -161,14 +167,18 @@ def _first_of_each_call(ops: Operations, calls: int) -> Rows:
     return found
 
 
-def _os_calls(ledger: IdleLedger, os_calls: OsCalls) -> Ints:
-    """The OS call that the launching thread was in at the middle of each starved piece."""
-    name = np.full(len(ledger), ABSENT, dtype=np.int64)
-    starved = np.flatnonzero(ledger.reason == Reason.HOST_STARVED)
-    middle = (ledger.start_ns[starved] + ledger.end_ns[starved]) // 2
-    for tid in distinct(ledger.tid[starved]).tolist():
-        own = os_calls.rows(os_calls.tid == tid)
-        mine = ledger.tid[starved] == tid
-        at = covering(own.start_ns, own.end_ns, middle[mine])
-        name[starved[mine]] = taken(own.name_id, at, ABSENT)
+def _calls_outside(ledger: IdleLedger, reason: Reason, table: OsCalls | MpiCalls) -> Ints:
+    """The call of a table that the launching thread was in at the middle of each such piece."""
+    rows = np.flatnonzero(ledger.reason == reason)
+    if rows.size == 0:
+        return ledger.os_name_id
+    name = ledger.os_name_id.copy()
+    middle = (ledger.start_ns[rows] + ledger.end_ns[rows]) // 2
+    for tid in distinct(ledger.tid[rows]).tolist():
+        own = table.rows(table.tid == tid)
+        mine = ledger.tid[rows] == tid
+        at = last_at_or_before(own.start_ns, middle[mine])
+        if reason is Reason.HOST_STARVED:
+            at = covering(own.start_ns, own.end_ns, middle[mine])
+        name[rows[mine]] = taken(own.name_id, at, ABSENT)
     return name

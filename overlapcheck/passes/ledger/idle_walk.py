@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -30,9 +31,11 @@ from overlapcheck.columns import (
     Whole,
     blocks,
     joined,
+    last_at_or_before,
     last_before,
     narrow,
     sorted_by,
+    taken,
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.order import Operations, Work
@@ -94,6 +97,14 @@ class Ground:
     """When each was handed over."""
     submit_slack_ns: int
     """Host and device clocks agree to about this."""
+    start_latency_ns: int
+    """What nothing holds starts within this."""
+
+    @cached_property
+    def transfer_ends_ns(self) -> Ints:
+        """Ends of all operations but kernels, sorted."""
+        transfers = (self.ops.work != Work.COMPUTE) & (self.ops.work != Work.MIGRATION)
+        return np.sort(self.ops.end_ns[transfers])
 
 
 def walk(ground: Ground, idle: Intervals) -> Parts:
@@ -204,10 +215,30 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ready = np.where(fills, np.minimum(ended, upper), floor)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
-    for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
-        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
+    handed = np.where(late, _handed_over(ground, current, ready, upper), upper)
+    host, latency = waiting & late, waiting & (~late | (handed < upper))
+    begun = np.where(late, handed, ready)
+    emitted.add(piece[host], ready[host], handed[host], Part.HOST, current[host])
+    emitted.add(piece[latency], begun[latency], upper[latency], Part.LATENCY, current[latency])
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
+
+
+def _handed_over(ground: Ground, current: Ints, ready: Ints, upper: Ints) -> Ints:
+    """When the host was done with operations that were late: what it does then delays nothing.
+
+    Where one starts soon after the hand-over, all the time before is the host's. So it is where a
+    transfer ends just before it starts: that may be what it waited for, though no row proves it,
+    and the host was late with that.
+    """
+    handed = np.clip(ground.ops.launch_end_ns[current], ready, upper)
+    rows = np.flatnonzero(upper - handed > ground.start_latency_ns)
+    ended = last_at_or_before(ground.transfer_ends_ns, upper[rows])
+    end = taken(ground.transfer_ends_ns, ended, ABSENT_TIME)
+    behind = (end > handed[rows]) & (end > upper[rows] - ground.start_latency_ns)
+    done = upper.copy()
+    done[rows[~behind]] = handed[rows[~behind]]
+    return done
 
 
 class _Emitted:

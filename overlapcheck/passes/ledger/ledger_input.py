@@ -12,7 +12,7 @@ from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
 from overlapcheck.passes.order.dependencies import Dependencies, OnDevice
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, OsCalls
+from overlapcheck.trace import ApiCalls, MpiCalls, OsCalls
 
 DIRECTION_OF_WORK = {Work.H2D: Direction.H2D, Work.D2H: Direction.D2H, Work.P2P: Direction.P2P}
 
@@ -29,6 +29,7 @@ class LedgerInput:
     host: HostTimeline
     calls: ApiCalls
     os_calls: OsCalls
+    mpi_calls: MpiCalls
     copies: dict[Direction, CopyOverlap]
     one_copy_engine: bool
     migrations: Intervals

@@ -12,7 +12,8 @@ from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Work
 from overlapcheck.passes.ledger.idle_walk import Part
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 
-_EXPLAINED = tuple(reason for reason in Reason if reason is not Reason.UNEXPLAINED)
+_NOTHING_KNOWN = (Reason.UNEXPLAINED, Reason.LATE_START)
+_EXPLAINED = tuple(reason for reason in Reason if reason not in _NOTHING_KNOWN)
 
 
 @dataclass(frozen=True)

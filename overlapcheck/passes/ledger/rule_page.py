@@ -37,6 +37,11 @@ _STAGES = (
         "Afterwards, of the calls that none of these fits:",
     ),
     (
+        "spans",
+        "What else holds a thread",
+        "Looked for beside the calls; of what lies inside one another, the outermost counts.",
+    ),
+    (
         "host",
         "The operation had not been submitted yet",
         "The time is cut along what the launching thread did. Of each piece, the first rule that"

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from overlapcheck.passes.ledger import device_table, host_table
 from overlapcheck.passes.ledger.call_rules import Calls, Locks
 from overlapcheck.passes.ledger.fill_rules import Fills
+from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.passes.ledger.held_spans import Host
 from overlapcheck.passes.ledger.host_rules import HostTime, Tails
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.meanwhile_rules import Layer
@@ -31,6 +33,7 @@ class Rules:
 
     held: tuple[Rule[Calls, Ruling], ...] = host_table.HELD
     lock: tuple[Rule[Locks, Ruling], ...] = host_table.LOCK
+    spans: tuple[Rule[Host, HeldCalls], ...] = host_table.SPANS
     host: tuple[Rule[HostTime, Ruling], ...] = host_table.HOST
     restart: tuple[Rule[HostTime, Tails], ...] = host_table.RESTART
     fill: tuple[Rule[Fills, Ruling], ...] = device_table.FILL

@@ -13,7 +13,7 @@ import numpy as np
 
 from overlapcheck.columns import Codes, Index, Mask
 from overlapcheck.ledger import Reason
-from overlapcheck.passes.ledger.idle_walk import Parts
+from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 
@@ -87,3 +87,15 @@ def staged(waits: Waits) -> Ruling:
 def starting(waits: Waits) -> Ruling:
     """The few microseconds that starting takes."""
     return Ruling(waits.short, Reason.LAUNCH_LATENCY)
+
+
+def late_start(waits: Waits) -> Ruling:
+    """It was handed over to an empty device, which did not begin with it.
+
+    device    ####·············####
+    thread        [L]                what the thread does later delays nothing
+    """
+    parts, rows, before = waits.parts, waits.rows, waits.previous
+    same = (before < rows) & (parts.operation[before] == parts.operation[rows])
+    same &= (parts.piece[before] == parts.piece[rows]) & (parts.part[before] == Part.HOST)
+    return Ruling(same, Reason.LATE_START)
