@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Codes, Ints, Mask, Rows, one_of, taken
+from overlapcheck.columns import ABSENT, Ints, Mask, Rows, is_in, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import IdleLedger
+from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations, Order, Work
+from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.held_calls import held_calls, launches_block
 from overlapcheck.passes.ledger.host_timeline import Launched, host_timeline
 from overlapcheck.passes.ledger.idle_ledger import idle_ledger
@@ -24,6 +24,12 @@ from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
 
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
+_HANDED_OVER_BEFORE = (
+    Reason.HOST_SYNC,
+    Reason.PAGEABLE_COPY,
+    Reason.SYNC_COPY,
+    Reason.LAUNCH_BLOCKING,
+)
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,12 @@ def device_ledger(
         around: what may explain the idle time.
         limits: the numbers that decide.
     """
-    calls, kinds = process.calls, process.call_kind
+    calls = process.calls
     own = OnDevice.of(order, device.device_id)
     ops = own.ops
     blocking_launches = launches_block(ops, around.environment.get(LAUNCH_BLOCKING), limits)
     held = held_calls(process, ops, blocking_launches, limits)
-    submit_ns = submit_times(ops, _returns_when_done(ops, kinds, blocking_launches))
+    submit_ns = submit_times(ops, _returns_when_done(ops, held))
     launched = Launched(ops, submit_ns, around.idle, around.steps.window)
     given = LedgerInput(
         device=own,
@@ -96,7 +102,7 @@ def _steps(ops: Operations, steps: Steps) -> Rows:
     return step
 
 
-def _returns_when_done(ops: Operations, kinds: Codes, blocking_launches: bool) -> Mask:
-    synchronous = taken(kinds, ops.call, ApiKind.OTHER) == ApiKind.SYNC_COPY
-    mask: Mask = synchronous | ops.pageable | blocking_launches
-    return mask
+def _returns_when_done(ops: Operations, held: HeldCalls) -> Mask:
+    """Operations of calls that held their thread, so that it had handed them over before."""
+    mask: Mask = is_in(ops.call, held.call[one_of(held.reason, _HANDED_OVER_BEFORE)])
+    return mask & (ops.call != ABSENT)

@@ -32,7 +32,7 @@ from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInp
 from overlapcheck.passes.ledger.rule import Ruling
 
 # Reasons of calls that return when the device is done.
-_DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
+DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,30 @@ class Fills:
         return mask
 
     @cached_property
+    def small(self) -> Mask:
+        """Its call copied no more than a few KiB in all."""
+        call, ops = self.ops.call[self.op], self.ops
+        known = np.flatnonzero(ops.call != ABSENT)
+        total = np.bincount(ops.call[known], weights=ops.bytes[known], minlength=1)
+        bytes_ = np.where(call == ABSENT, ops.bytes[self.op], total[np.maximum(call, 0)])
+        mask: Mask = self.is_copy & (bytes_ <= self.given.limits.small_copy_bytes)
+        return mask
+
+    @cached_property
+    def awaited(self) -> Mask:
+        """A thread was in a call that waits for the device, and returned when it had ended."""
+        held, limits = self.given.host.held, self.given.limits
+        waits = held.rows(one_of(held.reason, DEVICE_WAITS))
+        end_ns = self.ops.end_ns[self.op]
+        mask = np.zeros(self.op.size, dtype=np.bool_)
+        for thread in distinct(waits.tid).tolist():
+            calls = waits.of_thread(thread)
+            at = covering(calls.start_ns, calls.end_ns, end_ns - limits.clock_slack_ns)
+            returned = taken(calls.end_ns, at, 0)
+            mask |= (at != ABSENT) & (returned <= end_ns + limits.drain_slack_ns)
+        return mask
+
+    @cached_property
     def host_part(self) -> Ints:
         """The nearest earlier part of the same piece in which the host was late; ABSENT."""
         piece = self.parts.piece
@@ -114,14 +138,15 @@ def within_device(fills: Fills) -> Ruling:
 
 
 def small_read_back(fills: Fills) -> Ruling:
-    """A read-back of a few bytes serves whoever waits for it, from whatever memory."""
-    small = fills.ops.bytes[fills.op] <= fills.given.limits.small_copy_bytes
-    return Ruling((fills.work == Work.D2H) & small, Reason.HOST_SYNC, fills.ops.call[fills.op])
+    """A read-back of a few bytes serves the host that waits for it, from whatever memory."""
+    rows = (fills.work == Work.D2H) & fills.small & fills.awaited
+    return Ruling(rows, Reason.HOST_SYNC, fills.ops.call[fills.op])
 
 
 def pageable(fills: Fills) -> Ruling:
-    """What a copy is outweighs when it came: its memory is pageable."""
-    rows = fills.is_copy & fills.ops.pageable[fills.op]
+    """What a copy is outweighs when it came: its memory is pageable, and more than is staged."""
+    staged = fills.small & (fills.work == Work.H2D)
+    rows = fills.is_copy & fills.ops.pageable[fills.op] & ~staged
     return Ruling(rows, Reason.PAGEABLE_COPY, fills.ops.call[fills.op])
 
 
@@ -152,7 +177,7 @@ def waited_for_by_host(fills: Fills) -> Ruling:
         at = covering(calls.start_ns, calls.end_ns, middle[own])
         row[mine[own]] = np.where(at == ABSENT, ABSENT, first + at)
     reason = taken(held.reason, row, Reason.UNEXPLAINED)
-    return Ruling(one_of(reason, _DEVICE_WAITS), reason, taken(held.call, row, ABSENT))
+    return Ruling(one_of(reason, DEVICE_WAITS), reason, taken(held.call, row, ABSENT))
 
 
 def issued_after_a_wait(fills: Fills) -> Ruling:
