@@ -32,14 +32,14 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
     ),
     Rule(
         "small-read-back",
-        "it read back no more than a few KiB, from whatever memory: it serves a wait",
+        "its call read back no more than a few KiB, and the host waited for it",
         "host-sync",
         "host_sync/fires_a_scalar_read_back",
         fill_rules.small_read_back,
     ),
     Rule(
         "pageable",
-        "its host memory was pageable",
+        "its host memory was pageable, and it was no upload of a few KiB, which is staged",
         "pageable-copy",
         "pageable_copy/fires_row_03_one_percent_of_the_time_and_it_holds_the_host",
         fill_rules.pageable,
@@ -50,6 +50,13 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "sync-copy",
         "rules/another_threads_synchronous_copy",
         fill_rules.synchronous,
+    ),
+    Rule(
+        "in-the-compute-stream",
+        "it stood between two kernels of its stream, whoever waited for it or issued it late",
+        "same-stream",
+        "same_stream/fires_where_the_host_waits_for_the_copy_as_well",
+        fill_rules.in_the_compute_stream,
     ),
     Rule(
         "waited-for-by-host",
@@ -87,18 +94,32 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         fill_rules.issued_too_late,
     ),
     Rule(
+        "behind-another-device",
+        "it had waited for work of another device of the process",
+        "event-wait",
+        "event_wait/fires_a_copy_between_devices_that_take_turns",
+        fill_rules.behind_another_device,
+    ),
+    Rule(
         "behind-its-stream",
-        "it had waited for the operation before it in its stream",
+        "it began as soon as the operation before it in its stream had ended",
         "same-stream",
         "same_stream/fires_the_copy_stands_between_two_kernels_of_its_stream",
         fill_rules.behind_its_stream,
     ),
     Rule(
         "behind-an-event",
-        "it had waited for an event of another stream",
+        "it began as soon as the work behind an event that its stream waits for had ended",
         "event-wait",
         "event_wait/fires_the_copy_waits_for_the_step_it_should_hide_under",
         fill_rules.behind_an_event,
+    ),
+    Rule(
+        "behind-its-graph",
+        "it began as soon as an operation of another branch of its graph had ended",
+        "event-wait",
+        "event_wait/fires_between_the_branches_of_a_graph",
+        fill_rules.behind_its_graph,
     ),
     Rule(
         "behind-the-null-stream",
@@ -134,6 +155,13 @@ QUEUE: tuple[Rule[Queue, Ruling], ...] = (
 )
 
 WAIT: tuple[Rule[Waits, Ruling], ...] = (
+    Rule(
+        "another-device",
+        "an operation of another device of the process, which an event orders before, was at work",
+        "event-wait",
+        "event_wait/fires_two_devices_take_turns",
+        wait_rules.another_device,
+    ),
     Rule(
         "just-after",
         "a few microseconds behind a copy or collective",

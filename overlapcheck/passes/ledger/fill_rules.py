@@ -21,7 +21,9 @@ from overlapcheck.columns import (
     Rows,
     distinct,
     last_at_or_before,
+    last_before,
     one_of,
+    ordered,
     taken,
 )
 from overlapcheck.intervals import covering
@@ -80,6 +82,13 @@ class Fills:
         return self.given.depends.predecessor[self.op]
 
     @cached_property
+    def bound(self) -> Mask:
+        """It began as soon as that had ended."""
+        ended = taken(self.ops.end_ns, self.before, ABSENT_TIME)
+        mask: Mask = self.ops.start_ns[self.op] - ended <= self.given.limits.start_latency_ns
+        return mask & (self.before != ABSENT)
+
+    @cached_property
     def issued_late(self) -> Mask:
         """It was submitted only after what it had to wait for had ended."""
         ended = taken(self.ops.end_ns, self.before, ABSENT_TIME)
@@ -121,6 +130,19 @@ class Fills:
         return np.where(same, latest, ABSENT)
 
     @cached_property
+    def last_compute_ns(self) -> Ints:
+        """End of the last compute operation before it in its stream; ABSENT_TIME for none."""
+        ops = self.ops
+        in_stream = ordered(ops.stream)
+        compute = np.flatnonzero(ops.work[in_stream] == Work.COMPUTE)
+        position = np.empty(in_stream.size, dtype=np.intp)
+        position[in_stream] = np.arange(in_stream.size)
+        at = last_before(compute, position[self.op])
+        row = taken(in_stream, taken(compute, at, ABSENT), ABSENT)
+        same = (row != ABSENT) & (ops.stream[row] == ops.stream[self.op])
+        return np.where(same, ops.end_ns[row], ABSENT_TIME)
+
+    @cached_property
     def follows_host(self) -> Mask:
         """The host was late before it in its piece."""
         mask: Mask = self.is_copy & (self.host_part != ABSENT) & ~self.began_before
@@ -155,6 +177,22 @@ def synchronous(fills: Fills) -> Ruling:
     call, held = fills.ops.call[fills.op], fills.given.host.held
     rows = np.isin(call, held.call[held.reason == Reason.SYNC_COPY])
     return Ruling(fills.is_copy & rows, Reason.SYNC_COPY, call)
+
+
+def in_the_compute_stream(fills: Fills) -> Ruling:
+    """It stands between two kernels of its stream, whoever waits for it or issued it late.
+
+    s7    ####[ copy ]    ####           without the wait the copy would stand there all the same
+    host      [ sync ] [L]
+    """
+    ops, parts, rows = fills.ops, fills.parts, fills.rows
+    kernel, piece = parts.kernel[rows], parts.piece[rows]
+    first = np.searchsorted(parts.piece, piece)
+    since_ns = parts.start_ns[first] - fills.given.limits.start_latency_ns
+    stream = ops.stream[fills.op]
+    stands = fills.is_copy & (taken(ops.stream, kernel, ABSENT) == stream)
+    stands &= fills.last_compute_ns >= since_ns
+    return Ruling(stands & ~fills.began_before, Reason.SAME_STREAM)
 
 
 def waited_for_by_host(fills: Fills) -> Ruling:
@@ -230,11 +268,20 @@ def issued_too_late(fills: Fills) -> Ruling:
     return Ruling(_outlasts_compute(fills, bound=False), Reason.LATE_ISSUE)
 
 
+def behind_another_device(fills: Fills) -> Ruling:
+    """It had waited for work of another device of the process."""
+    elsewhere = fills.given.depends.elsewhere[fills.op]
+    return Ruling(fills.is_copy & (elsewhere != ABSENT), Reason.EVENT_WAIT)
+
+
 def _ordered(relation: Relation, reason: Reason, fills: Fills) -> Ruling:
-    return Ruling(fills.is_copy & (fills.given.depends.relation[fills.op] == relation), reason)
+    """It began as soon as what it had to wait for had ended: long after, that held nothing up."""
+    rows = fills.is_copy & fills.bound & (fills.given.depends.relation[fills.op] == relation)
+    return Ruling(rows, reason)
 
 
 behind_its_stream = partial(_ordered, Relation.STREAM, Reason.SAME_STREAM)
 behind_an_event = partial(_ordered, Relation.EVENT, Reason.EVENT_WAIT)
+behind_its_graph = partial(_ordered, Relation.GRAPH, Reason.EVENT_WAIT)
 behind_the_null_stream = partial(_ordered, Relation.NULL_STREAM, Reason.DEFAULT_STREAM)
 behind_its_engine = partial(_ordered, Relation.ENGINE, Reason.COPY_ENGINE)

@@ -54,6 +54,8 @@ class Part(IntEnum):
     """An operation that compute waited for was running."""
     OPEN = 3
     """Nothing follows: the end of the trace."""
+    ELSEWHERE = 4
+    """The operation that follows waited for another device of the process."""
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,17 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ready = np.where(fills, np.minimum(ended, upper), floor)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
+    until = upper
+    other = waiting & (ground.depends.elsewhere[current] != ABSENT)
+    if other.any():
+        since = np.clip(ground.depends.since_ns[current], ready, np.maximum(upper, ready))
+        until, late = (
+            np.where(other, since, upper),
+            np.where(other, ground.depends.since_late[current], late),
+        )
+        emitted.add(piece[other], until[other], upper[other], Part.ELSEWHERE, current[other])
     for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
-        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
+        emitted.add(piece[chosen], ready[chosen], until[chosen], part, current[chosen])
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
 

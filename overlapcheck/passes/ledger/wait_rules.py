@@ -13,7 +13,7 @@ import numpy as np
 
 from overlapcheck.columns import Codes, Index, Mask
 from overlapcheck.ledger import Reason
-from overlapcheck.passes.ledger.idle_walk import Parts
+from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 
@@ -63,6 +63,12 @@ class Waits:
         same = (piece[neighbour] == piece[self.rows]) & (neighbour != self.rows)
         mask: Mask = self.transfers[neighbour] & same
         return mask
+
+
+def another_device(waits: Waits) -> Ruling:
+    """An event of another device's stream had not come yet, and that device was at work."""
+    rows = waits.parts.part[waits.rows] == Part.ELSEWHERE
+    return Ruling(rows, Reason.EVENT_WAIT)
 
 
 def just_after(waits: Waits) -> Ruling:
