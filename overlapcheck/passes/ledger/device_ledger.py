@@ -12,11 +12,12 @@ from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations, Order, Work
+from overlapcheck.passes.ledger.hand_over import submit_times
+from overlapcheck.passes.ledger.hardware_queues import HardwareQueues
 from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.held_calls import held_calls, launches_block
 from overlapcheck.passes.ledger.host_timeline import Launched, host_timeline
 from overlapcheck.passes.ledger.idle_ledger import idle_ledger
-from overlapcheck.passes.ledger.idle_walk import submit_times
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import DeviceTables, ProcessTables
@@ -73,7 +74,7 @@ def device_ledger(
     ops = own.ops
     blocking_launches = launches_block(ops, around.environment.get(LAUNCH_BLOCKING), limits)
     held = held_calls(process, ops, blocking_launches, limits)
-    submit_ns = submit_times(ops, _returns_when_done(ops, held))
+    submit_ns = submit_times(ops, _returns_when_done(ops, held), limits)
     launched = Launched(ops, submit_ns, around.idle, around.steps.window)
     given = LedgerInput(
         device=own,
@@ -85,6 +86,7 @@ def device_ledger(
         os_calls=process.os_calls,
         copies=around.copies,
         one_copy_engine=around.one_copy_engine,
+        queues=HardwareQueues.of(process, ops, around.steps.window, around.environment),
         migrations=around.migrations,
         other_processes=around.other_processes,
         window=around.steps.window,

@@ -135,6 +135,14 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "copy_engine/fires_behind_a_bulk_copy_that_nobody_waits_for",
         fill_rules.behind_its_engine,
     ),
+    Rule(
+        "behind-an-unrelated-kernel",
+        "more streams than hardware queues, no order and no host function known, and it began when"
+        " a kernel of another stream ended that was launched before",
+        "hardware-queue",
+        "hardware_queue/fires_a_copy_stands_behind_an_unrelated_kernel",
+        fill_rules.behind_unrelated_work,
+    ),
 )
 
 QUEUE: tuple[Rule[Queue, Ruling], ...] = (
@@ -190,6 +198,14 @@ WAIT: tuple[Rule[Waits, Ruling], ...] = (
         "launch_latency/fires_between_kernels_that_were_all_launched_before",
         wait_rules.starting,
     ),
+    Rule(
+        "behind-unrelated-work",
+        "more streams than hardware queues, no order and no host function known, and it began when"
+        " work of another stream ended that was launched before",
+        "hardware-queue",
+        "hardware_queue/fires_a_ready_kernel_stands_behind_an_unrelated_copy",
+        wait_rules.behind_unrelated_work,
+    ),
 )
 
 MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
@@ -206,6 +222,13 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         "copy-bound, but for device copies, collectives and pageable copies",
         "copy_bound/fires_on_one_stream_where_the_link_is_busy_nearly_all_the_time",
         meanwhile_rules.link_is_bound,
+    ),
+    Rule(
+        "issuing-is-bound",
+        "the host issued without a wait, and hardly anything was left to do when it had",
+        "launch-bound, where the order of operations or nothing was said",
+        "launch_bound/fires_where_each_chunk_is_handed_over_piece_by_piece",
+        meanwhile_rules.issuing_is_bound,
     ),
     Rule(
         "beside-a-collective",
@@ -227,12 +250,5 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         "time-slicing, where nothing was said",
         "time_slicing/fires_two_processes_take_turns_on_one_gpu",
         meanwhile_rules.another_process,
-    ),
-    Rule(
-        "beside-a-copy",
-        "an unrelated copy ran",
-        "hardware-queue, where nothing was said",
-        "hardware_queue/fires_a_ready_kernel_stands_behind_an_unrelated_copy",
-        meanwhile_rules.beside_a_copy,
     ),
 )

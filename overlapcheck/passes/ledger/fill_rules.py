@@ -29,6 +29,7 @@ from overlapcheck.columns import (
 from overlapcheck.intervals import covering
 from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Operations, Relation, Work
+from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
@@ -285,3 +286,12 @@ behind_an_event = partial(_ordered, Relation.EVENT, Reason.EVENT_WAIT)
 behind_its_graph = partial(_ordered, Relation.GRAPH, Reason.EVENT_WAIT)
 behind_the_null_stream = partial(_ordered, Relation.NULL_STREAM, Reason.DEFAULT_STREAM)
 behind_its_engine = partial(_ordered, Relation.ENGINE, Reason.COPY_ENGINE)
+
+
+def behind_unrelated_work(fills: Fills) -> Ruling:
+    """Nothing known held it, and it began when an unrelated kernel had ended."""
+    given, free = fills.given, np.flatnonzero(fills.is_copy & ~fills.bound)
+    behind = stood_behind(fills.op[free], given.ops, given.depends, given.queues, given.limits)
+    shown = np.zeros(fills.op.size, dtype=np.bool_)
+    shown[free] = taken(given.ops.work, behind, Work.NONE) == Work.COMPUTE
+    return Ruling(shown & ~fills.issued_late, Reason.HARDWARE_QUEUE)

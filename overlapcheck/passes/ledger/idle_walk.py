@@ -18,7 +18,6 @@ import numpy as np
 
 from overlapcheck.columns import (
     ABSENT,
-    ABSENT_TIME,
     Bools,
     Codes,
     Column,
@@ -72,17 +71,6 @@ class Parts(Columns):
     """FILL: the operation that ran; else the one that follows. ABSENT for none."""
     kernel: Rows
     """The compute operation that ends the piece; ABSENT for none."""
-
-
-def submit_times(ops: Operations, returns_when_done: Mask) -> Ints:
-    """When each operation was handed to the device, shape (n,); ABSENT_TIME where unknown.
-
-    A launch is handed over near the end of its call. A call that returns only when its operation
-    is done (pageable and synchronous copies) handed it over near its start.
-    """
-    near_end = np.minimum(ops.launch_end_ns, ops.start_ns)
-    submit = np.where(returns_when_done, ops.launch_start_ns, near_end)
-    return np.where(ops.launch_start_ns == ABSENT_TIME, ABSENT_TIME, submit)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Index, Mask
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Codes, Index, Mask, taken
 from overlapcheck.ledger import Reason
+from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
@@ -93,3 +94,15 @@ def staged(waits: Waits) -> Ruling:
 def starting(waits: Waits) -> Ruling:
     """The few microseconds that starting takes."""
     return Ruling(waits.short, Reason.LAUNCH_LATENCY)
+
+
+def behind_unrelated_work(waits: Waits) -> Ruling:
+    """Nothing known held it, and it began when unrelated work of another stream had ended."""
+    given, operation = waits.given, waits.parts.operation[waits.rows]
+    rows = np.flatnonzero((operation != ABSENT) & (waits.parts.part[waits.rows] == Part.LATENCY))
+    behind = stood_behind(operation[rows], given.ops, given.depends, given.queues, given.limits)
+    shown = np.zeros(waits.rows.size, dtype=np.bool_)
+    shown[rows] = (
+        taken(given.ops.end_ns, behind, ABSENT_TIME) > waits.parts.start_ns[waits.rows[rows]]
+    )
+    return Ruling(shown, Reason.HARDWARE_QUEUE)
