@@ -31,13 +31,9 @@ NOT_YET = {
     "late_start_after_submission": "a wait that began after the hand-over is blamed",
     "halo_exchange_waitall": "MPI calls are not read",
     "assemble_then_solve": "the host's own long work after a wait is blamed on the wait",
-    "clock_skew_tiny_kernels": "clock skew is taken for blocking launches",
     "stream_created_late": "the time of a call that is no launch is taken for slow launches",
-    "tiny_pageable_uploads": "copies so small that they are staged are called pageable",
-    "issue_bound_chunks": "stream order is blamed where the host issues as fast as it can",
     "launcher_and_worker": "the launcher is named for the program",
     "graph_rebuilt": "the time of graph updates is taken for slow launches",
-    "naive_pipeline": "events of another device's stream are not followed",
     "poll_instead_of_sync": "polling is taken for slow launches",
     "launch_waits_for_record": "a lock inside a launch is taken for a slow launch",
 }

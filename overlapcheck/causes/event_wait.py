@@ -35,7 +35,12 @@ from overlapcheck.ledger import Reason
 CAUSE = IdleCause(
     reason=Reason.EVENT_WAIT,
     title="an event wait keeps copies behind the kernels that should hide them",
-    facts=(_facts_work.relations, _facts_work.waited_copies, _facts.waits),
+    facts=(
+        _facts_work.other_devices,
+        _facts_work.relations,
+        _facts_work.waited_copies,
+        _facts.waits,
+    ),
     advice="use two buffers with an event each, and let cudaStreamWaitEvent before the copy wait"
     " for the last reader of its own buffer, one step back, instead of the latest kernel",
     advice_pytorch="issue the prefetch before the step's kernels, so that side.wait_stream() waits"

@@ -62,7 +62,7 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "waited-for-by-host",
         "nothing on the device waited for it, but the host, in a call, before it launched more",
         OF_THE_CALL,
-        "host_sync/fires_the_host_waits_for_a_read_back_before_it_launches_again",
+        "rules/the_host_waits_for_a_copy_that_ran_on_from_under_compute",
         fill_rules.waited_for_by_host,
     ),
     Rule(
@@ -76,7 +76,7 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "after-late-host",
         "the host was late before it in the same piece",
         "that part's",
-        "pageable_copy/quiet_row_16_a_pinned_copy_held_by_another_threads_lock",
+        "rules/a_copy_on_a_side_stream_that_the_host_issued_late",
         fill_rules.after_late_host,
     ),
     Rule(
@@ -104,7 +104,7 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "behind-its-stream",
         "it began as soon as the operation before it in its stream had ended",
         "same-stream",
-        "same_stream/fires_the_copy_stands_between_two_kernels_of_its_stream",
+        "same_stream/fires_behind_a_copy_of_the_other_direction_on_a_side_stream",
         fill_rules.behind_its_stream,
     ),
     Rule(
@@ -224,13 +224,6 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         meanwhile_rules.link_is_bound,
     ),
     Rule(
-        "issuing-is-bound",
-        "the host issued without a wait, and hardly anything was left to do when it had",
-        "launch-bound, where the order of operations or nothing was said",
-        "launch_bound/fires_where_each_chunk_is_handed_over_piece_by_piece",
-        meanwhile_rules.issuing_is_bound,
-    ),
-    Rule(
         "beside-a-collective",
         "a collective ran",
         "exposed-collective, where nothing was said",
@@ -250,5 +243,12 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         "time-slicing, where nothing was said",
         "time_slicing/fires_two_processes_take_turns_on_one_gpu",
         meanwhile_rules.another_process,
+    ),
+    Rule(
+        "issuing-is-bound",
+        "the host issued without a wait, and hardly anything was left to do when it had",
+        "launch-bound, where the order of operations or nothing was said",
+        "launch_bound/fires_where_no_order_would_win_what_issuing_costs",
+        meanwhile_rules.issuing_is_bound,
     ),
 )

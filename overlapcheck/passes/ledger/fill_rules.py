@@ -192,7 +192,9 @@ def in_the_compute_stream(fills: Fills) -> Ruling:
     since_ns = parts.start_ns[first] - fills.given.limits.start_latency_ns
     stream = ops.stream[fills.op]
     stands = fills.is_copy & (taken(ops.stream, kernel, ABSENT) == stream)
-    stands &= fills.last_compute_ns >= since_ns
+    computed = np.flatnonzero(ops.work == Work.COMPUTE)
+    nothing_before = ops.start_ns[fills.op] <= (ops.start_ns[computed[0]] if computed.size else 0)
+    stands &= (fills.last_compute_ns >= since_ns) | nothing_before
     return Ruling(stands & ~fills.began_before, Reason.SAME_STREAM)
 
 
@@ -293,5 +295,7 @@ def behind_unrelated_work(fills: Fills) -> Ruling:
     given, free = fills.given, np.flatnonzero(fills.is_copy & ~fills.bound)
     behind = stood_behind(fills.op[free], given.ops, given.depends, given.queues, given.limits)
     shown = np.zeros(fills.op.size, dtype=np.bool_)
-    shown[free] = taken(given.ops.work, behind, Work.NONE) == Work.COMPUTE
-    return Ruling(shown & ~fills.issued_late, Reason.HARDWARE_QUEUE)
+    ended = taken(given.ops.end_ns, behind, ABSENT_TIME)
+    handed_over = given.submit_ns[fills.op[free]] <= ended + given.limits.submit_slack_ns
+    shown[free] = handed_over & (taken(given.ops.work, behind, Work.NONE) == Work.COMPUTE)
+    return Ruling(shown, Reason.HARDWARE_QUEUE)

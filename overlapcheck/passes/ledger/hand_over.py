@@ -14,13 +14,15 @@ _FASTEST_SHARE = 0.01
 def submit_times(ops: Operations, returns_when_done: Mask, limits: Thresholds) -> Ints:
     """When each operation was handed to the device, shape (n,); ABSENT_TIME where unknown.
 
-    A launch is handed over near the end of its call, and gets to the device as much later as the
-    fastest of its kind do. A call that returns only when its operation is done (pageable and
-    synchronous copies) handed it over near its start.
+    A launch is handed over near the end of its call. Where it starts about as soon after that as
+    the fastest of its kind, it got to the device as much later as they. A call that returns only
+    when its operation is done (pageable and synchronous copies) handed it over near its start.
     """
     known = (ops.launch_start_ns != ABSENT_TIME) & ~returns_when_done
-    arrived = ops.launch_end_ns + _delays(ops, known, limits)
-    near_end = np.minimum(arrived, ops.start_ns)
+    delay = _delays(ops, known, limits)
+    # What starts later than that was held by something else.
+    at_once = ops.start_ns - ops.launch_end_ns <= 2 * delay
+    near_end = np.minimum(ops.launch_end_ns + at_once * delay, ops.start_ns)
     submit = np.where(returns_when_done, ops.launch_start_ns, near_end)
     return np.where(ops.launch_start_ns == ABSENT_TIME, ABSENT_TIME, submit)
 

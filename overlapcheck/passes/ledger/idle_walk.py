@@ -192,21 +192,33 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
+    upper = _waited_elsewhere(links, ground, gaps, ready, upper, emitted)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
-    until = upper
-    other = waiting & (ground.depends.elsewhere[current] != ABSENT)
-    if other.any():
-        since = np.clip(ground.depends.since_ns[current], ready, np.maximum(upper, ready))
-        until, late = (
-            np.where(other, since, upper),
-            np.where(other, ground.depends.since_late[current], late),
-        )
-        emitted.add(piece[other], until[other], upper[other], Part.ELSEWHERE, current[other])
     for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
-        emitted.add(piece[chosen], ready[chosen], until[chosen], part, current[chosen])
+        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
     began = np.maximum(ops.start_ns[before], floor)
     emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
+
+
+def _waited_elsewhere(
+    links: _Links, ground: Ground, gaps: _Gaps, ready: Ints, upper: Ints, emitted: _Emitted
+) -> Ints:
+    """The waits for other devices, and where all other waits end: there these have none left."""
+    depends, piece, current = ground.depends, links.piece, links.current
+    other = depends.elsewhere[current] != ABSENT
+    rows = np.flatnonzero(other & ~(links.first & gaps.orphan[piece]))
+    if rows.size == 0:
+        return upper
+    piece, current, begin, end = piece[rows], current[rows], ready[rows], upper[rows]
+    since = np.clip(depends.since_ns[current], begin, np.maximum(begin, end))
+    late = depends.since_late[current]
+    for part, chosen in ((Part.HOST, late), (Part.LATENCY, ~late)):
+        emitted.add(piece[chosen], begin[chosen], since[chosen], part, current[chosen])
+    emitted.add(piece, since, end, Part.ELSEWHERE, current)
+    left = upper.copy()
+    left[rows] = begin
+    return left
 
 
 class _Emitted:

@@ -36,7 +36,7 @@ def issue_bound(
         return Intervals.empty()
     issued, began = submit_ns[launched], ops.start_ns[launched]
     waits = _waits(ops, held, limits) | away
-    stretch = numbered(np.searchsorted(waits.start_ns, issued, side="right"))[1]
+    stretch = numbered(np.searchsorted(waits.end_ns, issued, side="right"))[1]
     order = np.argsort(stretch, kind="stable")
     first = np.flatnonzero(np.diff(stretch[order], prepend=ABSENT))
     from_ns = np.minimum.reduceat(issued[order], first)
