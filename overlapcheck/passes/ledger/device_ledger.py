@@ -146,4 +146,5 @@ def _steps(ops: Operations, steps: Steps) -> Rows:
 def _returns_when_done(ops: Operations, held: HeldCalls) -> Mask:
     """Operations of calls that held their thread, so that it had handed them over before."""
     mask: Mask = is_in(ops.call, held.call[one_of(held.reason, _HANDED_OVER_BEFORE)])
-    return mask & (ops.call != ABSENT)
+    mask &= ops.call != ABSENT
+    return mask

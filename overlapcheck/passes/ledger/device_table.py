@@ -136,6 +136,13 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         fill_rules.behind_its_engine,
     ),
     Rule(
+        "before-all-compute",
+        "nothing had been computed before it",
+        "same-stream, event-wait or default-stream, by the order in which compute waited for it",
+        "rules/a_copy_before_the_first_kernel",
+        fill_rules.before_all_compute,
+    ),
+    Rule(
         "behind-an-unrelated-kernel",
         "more streams than hardware queues, no order and no host function known, and it began when"
         " a kernel of another stream ended that was launched before",

@@ -34,6 +34,11 @@ from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 
+_OF_RELATION = np.full(len(Relation), Reason.UNEXPLAINED, dtype=np.int8)
+_OF_RELATION[Relation.STREAM] = Reason.SAME_STREAM
+_OF_RELATION[Relation.EVENT] = Reason.EVENT_WAIT
+_OF_RELATION[Relation.GRAPH] = Reason.EVENT_WAIT
+_OF_RELATION[Relation.NULL_STREAM] = Reason.DEFAULT_STREAM
 # Reasons of calls that return when the device is done.
 DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
 
@@ -87,7 +92,8 @@ class Fills:
         """It began as soon as that had ended."""
         ended = taken(self.ops.end_ns, self.before, ABSENT_TIME)
         mask: Mask = self.ops.start_ns[self.op] - ended <= self.given.limits.start_latency_ns
-        return mask & (self.before != ABSENT)
+        mask &= self.before != ABSENT
+        return mask
 
     @cached_property
     def issued_late(self) -> Mask:
@@ -109,7 +115,7 @@ class Fills:
 
     @cached_property
     def awaited(self) -> Mask:
-        """A thread was in a call that waits for the device, and returned when it had ended."""
+        """The host waited for it in a call, and submitted what follows only then."""
         held, limits = self.given.host.held, self.given.limits
         waits = held.rows(one_of(held.reason, DEVICE_WAITS))
         end_ns = self.ops.end_ns[self.op]
@@ -119,6 +125,9 @@ class Fills:
             at = covering(calls.start_ns, calls.end_ns, end_ns - limits.clock_slack_ns)
             returned = taken(calls.end_ns, at, 0)
             mask |= (at != ABSENT) & (returned <= end_ns + limits.drain_slack_ns)
+        next_ = self.parts.kernel[self.rows]
+        submitted_ns = taken(self.given.submit_ns, next_, ABSENT_TIME)
+        mask &= (next_ == ABSENT) | (submitted_ns >= end_ns - limits.clock_slack_ns)
         return mask
 
     @cached_property
@@ -192,9 +201,7 @@ def in_the_compute_stream(fills: Fills) -> Ruling:
     since_ns = parts.start_ns[first] - fills.given.limits.start_latency_ns
     stream = ops.stream[fills.op]
     stands = fills.is_copy & (taken(ops.stream, kernel, ABSENT) == stream)
-    computed = np.flatnonzero(ops.work == Work.COMPUTE)
-    nothing_before = ops.start_ns[fills.op] <= (ops.start_ns[computed[0]] if computed.size else 0)
-    stands &= (fills.last_compute_ns >= since_ns) | nothing_before
+    stands &= fills.last_compute_ns >= since_ns
     return Ruling(stands & ~fills.began_before, Reason.SAME_STREAM)
 
 
@@ -288,6 +295,21 @@ behind_an_event = partial(_ordered, Relation.EVENT, Reason.EVENT_WAIT)
 behind_its_graph = partial(_ordered, Relation.GRAPH, Reason.EVENT_WAIT)
 behind_the_null_stream = partial(_ordered, Relation.NULL_STREAM, Reason.DEFAULT_STREAM)
 behind_its_engine = partial(_ordered, Relation.ENGINE, Reason.COPY_ENGINE)
+
+
+def before_all_compute(fills: Fills) -> Ruling:
+    """Nothing was computed before it: what counts is by which order compute waited for it."""
+    given, ops, parts, rows = fills.given, fills.ops, fills.parts, fills.rows
+    computed = np.flatnonzero(ops.work == Work.COMPUTE)
+    first_ns = ops.start_ns[computed[0]] if computed.size else 0
+    following = np.minimum(rows + 1, len(parts) - 1)
+    inside = (following > rows) & (parts.piece[following] == parts.piece[rows])
+    waiting = np.where(inside, parts.operation[following], parts.kernel[rows])
+    relation = taken(given.depends.relation, waiting, Relation.NONE)
+    relation[taken(given.depends.predecessor, waiting, ABSENT) != fills.op] = Relation.NONE
+    reason = _OF_RELATION[relation]
+    early = fills.is_copy & (ops.end_ns[fills.op] <= first_ns)
+    return Ruling(early & (reason != Reason.UNEXPLAINED), reason)
 
 
 def behind_unrelated_work(fills: Fills) -> Ruling:

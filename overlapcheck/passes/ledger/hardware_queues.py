@@ -17,9 +17,9 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
-    Index,
     Ints,
     Mask,
+    Whole,
     distinct,
     last_before,
     taken,
@@ -68,7 +68,7 @@ class HardwareQueues:
 
 
 def stood_behind(
-    operations: Index,
+    operations: Whole,
     ops: Operations,
     depends: Dependencies,
     queues: HardwareQueues,
@@ -86,7 +86,7 @@ def stood_behind(
     found = np.full(operations.shape, ABSENT, dtype=np.int64)
     if not queues.crowded or operations.size == 0:
         return found
-    pairs = adjacent(ops, operations, limits)
+    pairs = adjacent(ops, operations.astype(np.intp), limits)
     behind = np.full(len(ops), ABSENT, dtype=np.int64)
     behind[pairs.after] = pairs.before
     found[:] = behind[operations]
