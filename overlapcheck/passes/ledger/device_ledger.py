@@ -145,6 +145,6 @@ def _steps(ops: Operations, steps: Steps) -> Rows:
 
 def _returns_when_done(ops: Operations, held: HeldCalls) -> Mask:
     """Operations of calls that held their thread, so that it had handed them over before."""
-    mask: Mask = is_in(ops.call, held.call[one_of(held.reason, _HANDED_OVER_BEFORE)])
-    mask &= ops.call != ABSENT
+    held_before = held.call[one_of(held.reason, _HANDED_OVER_BEFORE)]
+    mask: Mask = is_in(ops.call, held_before) & (ops.call != ABSENT)
     return mask
