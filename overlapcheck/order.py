@@ -51,6 +51,8 @@ class Relation(IntEnum):
     """One copy engine per direction."""
     HOST = 5
     """The submitting thread had waited for the other in a call."""
+    GRAPH = 6
+    """A graph's own order: its branches are not recorded, so it follows from adjacent times."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,12 @@ class Order:
 
     operations: Operations
     edges: Edges
+    run_begin: Rows
+    """Where edges cross devices: row of the operation with which an unbroken run began, of which
+    each starts as soon as another ends, that led to each operation; ABSENT where none do."""
 
     @classmethod
     def none(cls) -> Order:
         """No operations."""
-        return cls(Operations.none(), Edges.none())
+        operations = Operations.none()
+        return cls(operations, Edges.none(), operations.call)

@@ -189,6 +189,13 @@ class Thresholds:
         reason="the variable makes every launch wait, but for those that were already done",
         if_wrong="smaller takes short kernels behind slow launches for it; larger misses it",
     )  # fmt: skip
+    issue_bound_share: float = _decides(
+        0.9, Unit.SHARE, "launch-bound", "same-stream", "event-wait", "late-issue",
+        reason="a host that issues without a wait all this while is the bound itself, if the device"
+        " is hardly behind in the end: no order could win that time back",
+        if_wrong="smaller hides faults of order behind the launches; larger blames the order where"
+        " the host needs all the time",
+    )  # fmt: skip
     # How copies fill the time.
     link_bound_share: float = _decides(
         0.9, Unit.SHARE, "copy-bound", "same-stream", "event-wait", "late-issue",

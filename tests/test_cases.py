@@ -28,11 +28,7 @@ EXIT_CODES = {
     "INCONCLUSIVE": ExitCode.INCONCLUSIVE,
 }
 NOT_YET = {
-    "clock_skew_tiny_kernels": "clock skew is taken for blocking launches",
-    "tiny_pageable_uploads": "copies so small that they are staged are called pageable",
-    "issue_bound_chunks": "stream order is blamed where the host issues as fast as it can",
     "launcher_and_worker": "the launcher is named for the program",
-    "naive_pipeline": "events of another device's stream are not followed",
 }
 """Cases whose reason is not found yet, and what is told instead. Strict: it can only shrink."""
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
-from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups, one_of
+from overlapcheck.columns import ABSENT, Codes, Ints, Mask, first_rows, groups, one_of
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import LINK_COPIES, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
@@ -93,14 +93,33 @@ def relations(context: Context) -> list[str]:
         f" {kernels} for the copy",
         Relation.NULL_STREAM: f"one of streams {copies} and {kernels} is the legacy null stream,"
         " the other a blocking one: neither runs beside the other",
+        Relation.GRAPH: f"stream {copies} waits for kernels, and stream {kernels} for the copy, by"
+        " the order of its graph",
         Relation.ENGINE: f"copies of stream {copies} queue behind another stream's copies",
         Relation.HOST: "",
         Relation.NONE: "",
     }[relation]
     lines = [line] if line else []
     share = context.measured.thresholds.mostly_inferred_share
-    if relation is Relation.EVENT and int(fills.inferred.sum()) > share * len(fills):
-        lines.append("inferred from adjacent times: no event rows prove the wait")
+    unproven = {Relation.EVENT: "event rows prove the wait", Relation.GRAPH: "rows hold its edges"}
+    if relation in unproven and int(fills.inferred.sum()) > share * len(fills):
+        lines.append(f"inferred from adjacent times: no {unproven[relation]}")
+    return lines
+
+
+def other_devices(context: Context) -> list[str]:
+    """The devices of the process whose work was waited for."""
+    ops, edges = context.device.order.operations, context.device.order.edges
+    waited = context.rows.operation[context.rows.operation != ABSENT]
+    own = context.device.key.device_id
+    if (ops.device_id == own).all():
+        return []
+    rows = np.isin(edges.after, waited) & (edges.relation != Relation.HOST)
+    before = edges.before[rows & (ops.device_id[edges.before] != own)]
+    lines = []
+    for device in np.unique(ops.device_id[before]).tolist():
+        streams = ops.stream_id[before[ops.device_id[before] == device]]
+        lines.append(f"device {own} waits for work of device {device} (stream {common(streams)})")
     return lines
 
 

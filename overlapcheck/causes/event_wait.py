@@ -14,9 +14,13 @@ What it looks like
     copies   ··········[copy]············[copy]
                        ↑ waits for kernel i, though it needs only kernel i-1
 
+    device 0  [layers 0-15]···············[layers 0-15]
+    device 1  ·············[layers 16-31]··            each waits for an event of the other
+
 What to do
-    Let the copy wait only for the last reader of the buffer it fills. PyTorch: issue the prefetch
-    before the kernels of the step, or drop side.wait_stream(main) and keep
+    Devices that take turns (device_map, a pipeline of one batch): cut the batch into micro-batches,
+    so that one device computes the next while the other has this one. Copies: let the copy wait
+    only for the last reader of the buffer it fills. PyTorch: issue the prefetch before the kernels of the step, or drop side.wait_stream(main) and keep
     batch.record_stream(main), so that the allocator does not hand out the memory too early. With
     fixed buffers use two of them (double buffering). CUDA: two buffers and one event each; wait
     for the event of the buffer to be filled, which was recorded one step earlier.
@@ -34,12 +38,19 @@ from overlapcheck.ledger import Reason
 
 CAUSE = IdleCause(
     reason=Reason.EVENT_WAIT,
-    title="an event wait keeps copies behind the kernels that should hide them",
-    facts=(_facts_work.relations, _facts_work.waited_copies, _facts.waits),
+    title="an event wait keeps work behind kernels that it should run beside",
+    facts=(
+        _facts_work.other_devices,
+        _facts_work.relations,
+        _facts_work.waited_copies,
+        _facts.waits,
+    ),
     advice="use two buffers with an event each, and let cudaStreamWaitEvent before the copy wait"
-    " for the last reader of its own buffer, one step back, instead of the latest kernel",
+    " for the last reader of its own buffer, one step back, instead of the latest kernel; where"
+    " devices take turns, cut the batch into micro-batches, so that all of them compute",
     advice_pytorch="issue the prefetch before the step's kernels, so that side.wait_stream() waits"
-    " for the step before, or wait only for the last reader of that buffer",
+    " for the step before, or wait only for the last reader of that buffer; where devices take"
+    " turns, cut the batch into micro-batches, so that all of them compute",
     caveat="correctness needs the wait because a running kernel still reads the buffer that the"
     " copy fills: check with record_stream or double buffering before you remove it",
 )

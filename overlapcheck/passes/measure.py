@@ -18,6 +18,7 @@ from overlapcheck.measurements import (
     Names,
     Window,
 )
+from overlapcheck.passes.clock_skew import told_skew
 from overlapcheck.passes.collectives.collectives import InWindow, collectives, device_meetings
 from overlapcheck.passes.collectives.communication_hints import communication_hints
 from overlapcheck.passes.collectives.contention import Transfers, contention
@@ -223,7 +224,7 @@ def _measure_device(
         in_window = InWindow(steps, compute, streams)
         found = collectives(process, tables, in_window, limits)
         notes = communication_hints(process, tables, in_window)
-        ledger = explaining.result()
+        explained = explaining.result()
     measured = DeviceMeasurements(
         key=key,
         shares_gpu_with=others.sharing(key),
@@ -243,11 +244,11 @@ def _measure_device(
         stream_gaps=stream_gaps,
         blocking=blocking,
         steps=times,
-        ledger=ledger,
+        ledger=explained.ledger,
         order=orders.of(process),
         contention=slowed,
         collectives=found,
-        notes=notes,
+        notes=(*notes, *told_skew(explained.clock_skew_ns)),
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)

@@ -24,6 +24,8 @@ AUTOMATIC_SKIP = {"T12"}
 HARMLESS = ("launch-latency", "device-copy")
 """May stand first, at any share, where nothing is at fault."""
 UNEXPLAINED_SHARE = 0.05
+UNEXPLAINED_LEAST_SHARE = 0.005
+"""Of the window: a device that is hardly ever idle may hide the reason of one wait."""
 WITHOUT_EVENT_ROWS = ("pt_event_wait", "pt_serial", "pt_overlapped", "cu_legacy_default")
 
 pytestmark = pytest.mark.skipif(
@@ -83,7 +85,8 @@ def test_the_causes_are_those_expected(folder: str, name: str, unpacked: Any) ->
         assert int(length.sum()) == device.idle_ns
         unexplained = int(length[ledger.reason == Reason.UNEXPLAINED].sum())
         if folder == "traces" and name != "pt_broken_capture":
-            assert unexplained <= UNEXPLAINED_SHARE * device.idle_ns
+            least = UNEXPLAINED_LEAST_SHARE * device.window.length_ns
+            assert unexplained <= max(UNEXPLAINED_SHARE * device.idle_ns, least)
 
 
 def test_two_versions_of_nsys_tell_the_same_first_cause(unpacked: Any) -> None:

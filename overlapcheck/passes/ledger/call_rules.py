@@ -27,7 +27,7 @@ from overlapcheck.columns import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
-from overlapcheck.order import Operations, Work
+from overlapcheck.order import WITHIN_DEVICE, Operations, Work
 from overlapcheck.passes.ledger.rule import Ruling
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, OsCalls, Strings
@@ -67,6 +67,46 @@ class Calls:
         rows = np.flatnonzero((self.ops.call != ABSENT) & one_of(self.ops.work, _COPIES))
         kinds = self.kinds[self.ops.call[rows]]
         return rows[one_of(kinds, (ApiKind.COPY, ApiKind.SYNC_COPY))]
+
+    @cached_property
+    def copied_bytes(self) -> Ints:
+        """What the call of each copied operation copied in all: one call may make many rows."""
+        call = self.ops.call[self.copied]
+        # Sums of bytes stay exact in a float up to 9 PB.
+        total = np.bincount(call, weights=self.ops.bytes[self.copied], minlength=len(self.calls))
+        return total[call].astype(np.int64)
+
+    @cached_property
+    def small(self) -> Mask:
+        """Copied operations of calls that copied no more than a few KiB."""
+        mask: Mask = self.copied_bytes <= self.limits.small_copy_bytes
+        return mask
+
+    @cached_property
+    def staged(self) -> Mask:
+        """Copied operations that went through the command buffer: few bytes to the device."""
+        mask: Mask = self.small & (self.ops.work[self.copied] == Work.H2D)
+        return mask
+
+    @cached_property
+    def synchronous(self) -> Mask:
+        """Copied operations of a call that waits for them by its name."""
+        mask: Mask = self.kinds[self.ops.call[self.copied]] == ApiKind.SYNC_COPY
+        return mask
+
+    @cached_property
+    def outlasted(self) -> Mask:
+        """Copied operations that had ended when their call returned.
+
+        A call that only hands over a short copy may happen to return after it, so the call must be
+        longer than nearly all hand-overs: by far, or mostly filled by the copy.
+        """
+        rows, ops, limits = self.copied, self.ops, self.limits
+        called = ops.launch_end_ns[rows] - ops.launch_start_ns[rows]
+        filled = 2 * (ops.end_ns[rows] - ops.start_ns[rows]) >= called
+        held = (called >= limits.long_call_ns) | (filled & (called >= limits.blocking_call_ns))
+        mask: Mask = held & (ops.launch_end_ns[rows] >= ops.end_ns[rows] - limits.submit_slack_ns)
+        return mask
 
     def which_made(self, operations: Ints) -> Mask:
         """The calls that made some operations."""
@@ -108,15 +148,30 @@ def blocking_launch(made: Calls) -> Ruling:
 def small_read_back(made: Calls) -> Ruling:
     """A read-back of a few bytes that returns when it is done is a synchronisation."""
     rows, ops = made.copied, made.ops
-    small = (ops.work[rows] == Work.D2H) & (ops.bytes[rows] <= made.limits.small_copy_bytes)
-    waits = ops.pageable[rows] | (made.kinds[ops.call[rows]] == ApiKind.SYNC_COPY)
+    small = (ops.work[rows] == Work.D2H) & made.small
+    waits = ops.pageable[rows] | made.synchronous | made.outlasted
     return Ruling(made.which_made(rows[small & waits]), Reason.HOST_SYNC)
 
 
 def pageable_copy(made: Calls) -> Ruling:
     """A copy of pageable memory is staged in its call."""
     rows = made.copied
-    return Ruling(made.which_made(rows[made.ops.pageable[rows]]), Reason.PAGEABLE_COPY)
+    pageable = made.ops.pageable[rows] & ~made.staged
+    return Ruling(made.which_made(rows[pageable]), Reason.PAGEABLE_COPY)
+
+
+def synchronous_copy(made: Calls) -> Ruling:
+    """It waits by its name, or returned only when its copy was done, whatever its name.
+
+    A memset or a copy within the device does not wait by its name: it has to outlast its work.
+    """
+    ops, rows = made.ops, made.kinds == ApiKind.SYNC_COPY
+    within = np.flatnonzero((ops.call != ABSENT) & one_of(ops.work, WITHIN_DEVICE))
+    within = within[rows[ops.call[within]]]
+    slack_ns = made.limits.submit_slack_ns
+    went_on = within[ops.launch_end_ns[within] < ops.end_ns[within] - slack_ns]
+    rows &= ~made.which_made(went_on)
+    return Ruling(rows | made.which_made(made.copied[made.outlasted]), Reason.SYNC_COPY)
 
 
 def _of_kind(kind: ApiKind, reason: Reason, made: Calls) -> Ruling:
@@ -138,7 +193,6 @@ synchronisation = partial(_of_kind, ApiKind.SYNC, Reason.HOST_SYNC)
 allocation = partial(_of_kind, ApiKind.ALLOCATION, Reason.ALLOCATION)
 building_a_graph = partial(_of_kind, ApiKind.GRAPH_BUILD, Reason.GRAPH_LAUNCH)
 graph_launch = partial(_of_kind, ApiKind.GRAPH_LAUNCH, Reason.GRAPH_LAUNCH)
-synchronous_copy = partial(_of_kind, ApiKind.SYNC_COPY, Reason.SYNC_COPY)
 
 
 def driver_lock(locks: Locks) -> Ruling:

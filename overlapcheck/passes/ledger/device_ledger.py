@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Codes, Ints, Mask, Rows, one_of, taken
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, Mask, Rows, is_in, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import IdleLedger
+from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations, Order, Work
+from overlapcheck.passes.clock_skew import clock_skew_ns
+from overlapcheck.passes.ledger.hand_over import submit_times
+from overlapcheck.passes.ledger.hardware_queues import HardwareQueues
+from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.held_calls import held_calls, launches_block
 from overlapcheck.passes.ledger.host_timeline import Launched, host_timeline
 from overlapcheck.passes.ledger.idle_ledger import idle_ledger
-from overlapcheck.passes.ledger.idle_walk import submit_times
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import DeviceTables, ProcessTables
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
+from overlapcheck.trace import ApiCalls, OsCalls, Overheads
 
+_Timed = TypeVar("_Timed", ApiCalls, OsCalls, Overheads)
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
+_HANDED_OVER_BEFORE = (
+    Reason.HOST_SYNC,
+    Reason.PAGEABLE_COPY,
+    Reason.SYNC_COPY,
+    Reason.LAUNCH_BLOCKING,
+)
 
 
 @dataclass(frozen=True)
@@ -46,13 +57,22 @@ class Surroundings:
     """Where in the program each call was made."""
 
 
+@dataclass(frozen=True)
+class Explained:
+    """A device's idle time, explained."""
+
+    ledger: IdleLedger
+    clock_skew_ns: int
+    """By how much the device's clock is ahead of the host's at least; negative where behind."""
+
+
 def device_ledger(
     process: ProcessTables,
     device: DeviceTables,
     order: Order,
     around: Surroundings,
     limits: Thresholds,
-) -> IdleLedger:
+) -> Explained:
     """Give every idle nanosecond of a device a reason.
 
     Args:
@@ -62,17 +82,23 @@ def device_ledger(
         around: what may explain the idle time.
         limits: the numbers that decide.
     """
-    calls, kinds = process.calls, process.call_kind
     own = OnDevice.of(order, device.device_id)
-    ops = own.ops
-    blocking_launches = launches_block(ops, around.environment.get(LAUNCH_BLOCKING), limits)
+    variable = around.environment.get(LAUNCH_BLOCKING)
+    blocking_launches = launches_block(own.ops, variable, limits)
+    skew_ns = clock_skew_ns(
+        order, device.device_id, process.calls, limits, launches_return=not blocking_launches
+    )
+    depends = dependencies(order, own, limits)
+    if skew_ns:
+        process, own = _on_device_clock(process, own, skew_ns)
+    calls, ops = process.calls, own.ops
     held = held_calls(process, ops, blocking_launches, limits)
-    submit_ns = submit_times(ops, _returns_when_done(ops, kinds, blocking_launches))
+    submit_ns = submit_times(ops, _returns_when_done(ops, held), limits)
     launched = Launched(ops, submit_ns, around.idle, around.steps.window)
     given = LedgerInput(
         device=own,
         step=_steps(ops, around.steps),
-        depends=dependencies(order, own, limits),
+        depends=depends,
         submit_ns=submit_ns,
         host=host_timeline(process, held, launched, limits),
         calls=calls,
@@ -80,13 +106,34 @@ def device_ledger(
         mpi_calls=process.mpi_calls,
         copies=around.copies,
         one_copy_engine=around.one_copy_engine,
+        queues=HardwareQueues.of(process, ops, around.steps.window, around.environment),
         migrations=around.migrations,
         other_processes=around.other_processes,
         window=around.steps.window,
         site_of_call=around.site_of_call,
         limits=limits,
     )
-    return idle_ledger(around.idle, given)
+    return Explained(idle_ledger(around.idle, given), skew_ns)
+
+
+def _on_device_clock(
+    process: ProcessTables, own: OnDevice, skew_ns: int
+) -> tuple[ProcessTables, OnDevice]:
+    """What the host did, at the times that the device's clock showed."""
+    ops, calls, os_calls, overheads = own.ops, process.calls, process.os_calls, process.overheads
+    known = ops.launch_start_ns != ABSENT_TIME
+    moved = replace(
+        ops,
+        launch_start_ns=ops.launch_start_ns + known * skew_ns,
+        launch_end_ns=ops.launch_end_ns + known * skew_ns,
+    )
+
+    def at(table: _Timed) -> _Timed:
+        start_ns, end_ns = table.start_ns + skew_ns, table.end_ns + skew_ns
+        return replace(table, start_ns=start_ns, end_ns=end_ns)
+
+    process = replace(process, calls=at(calls), os_calls=at(os_calls), overheads=at(overheads))
+    return process, OnDevice(moved, own.rows)
 
 
 def _steps(ops: Operations, steps: Steps) -> Rows:
@@ -97,7 +144,8 @@ def _steps(ops: Operations, steps: Steps) -> Rows:
     return step
 
 
-def _returns_when_done(ops: Operations, kinds: Codes, blocking_launches: bool) -> Mask:
-    synchronous = taken(kinds, ops.call, ApiKind.OTHER) == ApiKind.SYNC_COPY
-    mask: Mask = synchronous | ops.pageable | blocking_launches
+def _returns_when_done(ops: Operations, held: HeldCalls) -> Mask:
+    """Operations of calls that held their thread, so that it had handed them over before."""
+    held_before = held.call[one_of(held.reason, _HANDED_OVER_BEFORE)]
+    mask: Mask = is_in(ops.call, held_before) & (ops.call != ABSENT)
     return mask

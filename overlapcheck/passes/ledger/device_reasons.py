@@ -19,7 +19,7 @@ from overlapcheck.passes.ledger.wait_rules import Waits
 def device_reasons(
     parts: Parts, given: LedgerInput, host_reason: Codes, host_call: Rows
 ) -> tuple[Codes, Rows]:
-    """Reason of each FILL, LATENCY and OPEN part, and the call to blame.
+    """Reason of each part but HOST ones, and the call to blame.
 
     Args:
         parts: sorted by time, so by depth.
@@ -35,7 +35,7 @@ def device_reasons(
         fills = Fills(rows, parts, host_reason, host_call, given)
         reason[rows], call[rows] = _queued(fills, *first_that_fits(RULES.fill, fills, rows.size))
         transfers[rows] = ~one_of(fills.work, WITHIN_DEVICE)
-    waiting = np.flatnonzero(one_of(parts.part, (Part.LATENCY, Part.OPEN)))
+    waiting = np.flatnonzero(one_of(parts.part, (Part.LATENCY, Part.OPEN, Part.ELSEWHERE)))
     if waiting.size:
         waits = Waits(waiting, parts, transfers, reason.copy(), given)
         reason[waiting], call[waiting] = first_that_fits(RULES.wait, waits, waiting.size)

@@ -32,14 +32,14 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
     ),
     Rule(
         "small-read-back",
-        "it read back no more than a few KiB, from whatever memory: it serves a wait",
+        "its call read back no more than a few KiB, and the host waited for it",
         "host-sync",
         "host_sync/fires_a_scalar_read_back",
         fill_rules.small_read_back,
     ),
     Rule(
         "pageable",
-        "its host memory was pageable",
+        "its host memory was pageable, and it was no upload of a few KiB, which is staged",
         "pageable-copy",
         "pageable_copy/fires_row_03_one_percent_of_the_time_and_it_holds_the_host",
         fill_rules.pageable,
@@ -52,10 +52,17 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         fill_rules.synchronous,
     ),
     Rule(
+        "in-the-compute-stream",
+        "it stood between two kernels of its stream, whoever waited for it or issued it late",
+        "same-stream",
+        "same_stream/fires_where_the_host_waits_for_the_copy_as_well",
+        fill_rules.in_the_compute_stream,
+    ),
+    Rule(
         "waited-for-by-host",
         "nothing on the device waited for it, but the host, in a call, before it launched more",
         OF_THE_CALL,
-        "host_sync/fires_the_host_waits_for_a_read_back_before_it_launches_again",
+        "rules/the_host_waits_for_a_copy_that_ran_on_from_under_compute",
         fill_rules.waited_for_by_host,
     ),
     Rule(
@@ -69,7 +76,7 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "after-late-host",
         "the host was late before it in the same piece",
         "that part's",
-        "pageable_copy/quiet_row_16_a_pinned_copy_held_by_another_threads_lock",
+        "rules/a_copy_on_a_side_stream_that_the_host_issued_late",
         fill_rules.after_late_host,
     ),
     Rule(
@@ -87,18 +94,32 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         fill_rules.issued_too_late,
     ),
     Rule(
+        "behind-another-device",
+        "it had waited for work of another device of the process",
+        "event-wait",
+        "event_wait/fires_a_copy_between_devices_that_take_turns",
+        fill_rules.behind_another_device,
+    ),
+    Rule(
         "behind-its-stream",
-        "it had waited for the operation before it in its stream",
+        "it began as soon as the operation before it in its stream had ended",
         "same-stream",
-        "same_stream/fires_the_copy_stands_between_two_kernels_of_its_stream",
+        "same_stream/fires_behind_a_copy_of_the_other_direction_on_a_side_stream",
         fill_rules.behind_its_stream,
     ),
     Rule(
         "behind-an-event",
-        "it had waited for an event of another stream",
+        "it began as soon as the work behind an event that its stream waits for had ended",
         "event-wait",
         "event_wait/fires_the_copy_waits_for_the_step_it_should_hide_under",
         fill_rules.behind_an_event,
+    ),
+    Rule(
+        "behind-its-graph",
+        "it began as soon as an operation of another branch of its graph had ended",
+        "event-wait",
+        "event_wait/fires_between_the_branches_of_a_graph",
+        fill_rules.behind_its_graph,
     ),
     Rule(
         "behind-the-null-stream",
@@ -113,6 +134,21 @@ FILL: tuple[Rule[Fills, Ruling], ...] = (
         "copy-engine",
         "copy_engine/fires_behind_a_bulk_copy_that_nobody_waits_for",
         fill_rules.behind_its_engine,
+    ),
+    Rule(
+        "before-all-compute",
+        "nothing had been computed before it",
+        "same-stream, event-wait or default-stream, by the order in which compute waited for it",
+        "rules/a_copy_before_the_first_kernel",
+        fill_rules.before_all_compute,
+    ),
+    Rule(
+        "behind-an-unrelated-kernel",
+        "more streams than hardware queues, no order and no host function known, and it began when"
+        " a kernel of another stream ended that was launched before",
+        "hardware-queue",
+        "hardware_queue/fires_a_copy_stands_behind_an_unrelated_kernel",
+        fill_rules.behind_unrelated_work,
     ),
 )
 
@@ -134,6 +170,13 @@ QUEUE: tuple[Rule[Queue, Ruling], ...] = (
 )
 
 WAIT: tuple[Rule[Waits, Ruling], ...] = (
+    Rule(
+        "another-device",
+        "an operation of another device of the process, which an event orders before, was at work",
+        "event-wait",
+        "event_wait/fires_two_devices_take_turns",
+        wait_rules.another_device,
+    ),
     Rule(
         "just-after",
         "a few microseconds behind a copy or collective",
@@ -161,6 +204,14 @@ WAIT: tuple[Rule[Waits, Ruling], ...] = (
         "launch-latency",
         "launch_latency/fires_between_kernels_that_were_all_launched_before",
         wait_rules.starting,
+    ),
+    Rule(
+        "behind-unrelated-work",
+        "more streams than hardware queues, no order and no host function known, and it began when"
+        " work of another stream ended that was launched before",
+        "hardware-queue",
+        "hardware_queue/fires_a_ready_kernel_stands_behind_an_unrelated_copy",
+        wait_rules.behind_unrelated_work,
     ),
     Rule(
         "late-start",
@@ -208,10 +259,10 @@ MEANWHILE: tuple[Rule[LedgerInput, list[Layer]], ...] = (
         meanwhile_rules.another_process,
     ),
     Rule(
-        "beside-a-copy",
-        "an unrelated copy ran",
-        "hardware-queue, where nothing was said",
-        "hardware_queue/fires_a_ready_kernel_stands_behind_an_unrelated_copy",
-        meanwhile_rules.beside_a_copy,
+        "issuing-is-bound",
+        "the host issued without a wait, and hardly anything was left to do when it had",
+        "launch-bound, where the order of operations or nothing was said",
+        "launch_bound/fires_where_no_order_would_win_what_issuing_costs",
+        meanwhile_rules.issuing_is_bound,
     ),
 )

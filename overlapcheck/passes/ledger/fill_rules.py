@@ -21,18 +21,26 @@ from overlapcheck.columns import (
     Rows,
     distinct,
     last_at_or_before,
+    last_before,
     one_of,
+    ordered,
     taken,
 )
 from overlapcheck.intervals import covering
 from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Operations, Relation, Work
+from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 
+_OF_RELATION = np.full(len(Relation), Reason.UNEXPLAINED, dtype=np.int8)
+_OF_RELATION[Relation.STREAM] = Reason.SAME_STREAM
+_OF_RELATION[Relation.EVENT] = Reason.EVENT_WAIT
+_OF_RELATION[Relation.GRAPH] = Reason.EVENT_WAIT
+_OF_RELATION[Relation.NULL_STREAM] = Reason.DEFAULT_STREAM
 # Reasons of calls that return when the device is done.
-_DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
+DEVICE_WAITS = (Reason.HOST_SYNC, Reason.SYNC_COPY, Reason.ALLOCATION, Reason.LAUNCH_BLOCKING)
 
 
 @dataclass(frozen=True)
@@ -80,11 +88,46 @@ class Fills:
         return self.given.depends.predecessor[self.op]
 
     @cached_property
+    def bound(self) -> Mask:
+        """It began as soon as that had ended."""
+        ended = taken(self.ops.end_ns, self.before, ABSENT_TIME)
+        mask: Mask = self.ops.start_ns[self.op] - ended <= self.given.limits.start_latency_ns
+        mask &= self.before != ABSENT
+        return mask
+
+    @cached_property
     def issued_late(self) -> Mask:
         """It was submitted only after what it had to wait for had ended."""
         ended = taken(self.ops.end_ns, self.before, ABSENT_TIME)
         slack_ns = self.given.limits.submit_slack_ns
         mask: Mask = self.given.submit_ns[self.op] > ended + slack_ns
+        return mask
+
+    @cached_property
+    def small(self) -> Mask:
+        """Its call copied no more than a few KiB in all."""
+        call, ops = self.ops.call[self.op], self.ops
+        known = np.flatnonzero(ops.call != ABSENT)
+        total = np.bincount(ops.call[known], weights=ops.bytes[known], minlength=1)
+        bytes_ = np.where(call == ABSENT, ops.bytes[self.op], total[np.maximum(call, 0)])
+        mask: Mask = self.is_copy & (bytes_ <= self.given.limits.small_copy_bytes)
+        return mask
+
+    @cached_property
+    def awaited(self) -> Mask:
+        """The host waited for it in a call, and submitted what follows only then."""
+        held, limits = self.given.host.held, self.given.limits
+        waits = held.rows(one_of(held.reason, DEVICE_WAITS))
+        end_ns = self.ops.end_ns[self.op]
+        mask = np.zeros(self.op.size, dtype=np.bool_)
+        for thread in distinct(waits.tid).tolist():
+            calls = waits.of_thread(thread)
+            at = covering(calls.start_ns, calls.end_ns, end_ns - limits.clock_slack_ns)
+            returned = taken(calls.end_ns, at, 0)
+            mask |= (at != ABSENT) & (returned <= end_ns + limits.drain_slack_ns)
+        next_ = self.parts.kernel[self.rows]
+        submitted_ns = taken(self.given.submit_ns, next_, ABSENT_TIME)
+        mask &= (next_ == ABSENT) | (submitted_ns >= end_ns - limits.clock_slack_ns)
         return mask
 
     @cached_property
@@ -95,6 +138,19 @@ class Fills:
         latest = np.maximum.accumulate(own)[self.rows]
         same = (latest != ABSENT) & (piece[latest] == piece[self.rows])
         return np.where(same, latest, ABSENT)
+
+    @cached_property
+    def last_compute_ns(self) -> Ints:
+        """End of the last compute operation before it in its stream; ABSENT_TIME for none."""
+        ops = self.ops
+        in_stream = ordered(ops.stream)
+        compute = np.flatnonzero(ops.work[in_stream] == Work.COMPUTE)
+        position = np.empty(in_stream.size, dtype=np.intp)
+        position[in_stream] = np.arange(in_stream.size)
+        at = last_before(compute, position[self.op])
+        row = taken(in_stream, taken(compute, at, ABSENT), ABSENT)
+        same = (row != ABSENT) & (ops.stream[row] == ops.stream[self.op])
+        return np.where(same, ops.end_ns[row], ABSENT_TIME)
 
     @cached_property
     def follows_host(self) -> Mask:
@@ -114,14 +170,15 @@ def within_device(fills: Fills) -> Ruling:
 
 
 def small_read_back(fills: Fills) -> Ruling:
-    """A read-back of a few bytes serves whoever waits for it, from whatever memory."""
-    small = fills.ops.bytes[fills.op] <= fills.given.limits.small_copy_bytes
-    return Ruling((fills.work == Work.D2H) & small, Reason.HOST_SYNC, fills.ops.call[fills.op])
+    """A read-back of a few bytes serves the host that waits for it, from whatever memory."""
+    rows = (fills.work == Work.D2H) & fills.small & fills.awaited
+    return Ruling(rows, Reason.HOST_SYNC, fills.ops.call[fills.op])
 
 
 def pageable(fills: Fills) -> Ruling:
-    """What a copy is outweighs when it came: its memory is pageable."""
-    rows = fills.is_copy & fills.ops.pageable[fills.op]
+    """What a copy is outweighs when it came: its memory is pageable, and more than is staged."""
+    staged = fills.small & (fills.work == Work.H2D)
+    rows = fills.is_copy & fills.ops.pageable[fills.op] & ~staged
     return Ruling(rows, Reason.PAGEABLE_COPY, fills.ops.call[fills.op])
 
 
@@ -130,6 +187,22 @@ def synchronous(fills: Fills) -> Ruling:
     call, held = fills.ops.call[fills.op], fills.given.host.held
     rows = np.isin(call, held.call[held.reason == Reason.SYNC_COPY])
     return Ruling(fills.is_copy & rows, Reason.SYNC_COPY, call)
+
+
+def in_the_compute_stream(fills: Fills) -> Ruling:
+    """It stands between two kernels of its stream, whoever waits for it or issued it late.
+
+    s7    ####[ copy ]    ####           without the wait the copy would stand there all the same
+    host      [ sync ] [L]
+    """
+    ops, parts, rows = fills.ops, fills.parts, fills.rows
+    kernel, piece = parts.kernel[rows], parts.piece[rows]
+    first = np.searchsorted(parts.piece, piece)
+    since_ns = parts.start_ns[first] - fills.given.limits.start_latency_ns
+    stream = ops.stream[fills.op]
+    stands = fills.is_copy & (taken(ops.stream, kernel, ABSENT) == stream)
+    stands &= fills.last_compute_ns >= since_ns
+    return Ruling(stands & ~fills.began_before, Reason.SAME_STREAM)
 
 
 def waited_for_by_host(fills: Fills) -> Ruling:
@@ -152,7 +225,7 @@ def waited_for_by_host(fills: Fills) -> Ruling:
         at = covering(calls.start_ns, calls.end_ns, middle[own])
         row[mine[own]] = np.where(at == ABSENT, ABSENT, first + at)
     reason = taken(held.reason, row, Reason.UNEXPLAINED)
-    return Ruling(one_of(reason, _DEVICE_WAITS), reason, taken(held.call, row, ABSENT))
+    return Ruling(one_of(reason, DEVICE_WAITS), reason, taken(held.call, row, ABSENT))
 
 
 def issued_after_a_wait(fills: Fills) -> Ruling:
@@ -205,11 +278,46 @@ def issued_too_late(fills: Fills) -> Ruling:
     return Ruling(_outlasts_compute(fills, bound=False), Reason.LATE_ISSUE)
 
 
+def behind_another_device(fills: Fills) -> Ruling:
+    """It had waited for work of another device of the process."""
+    elsewhere = fills.given.depends.elsewhere[fills.op]
+    return Ruling(fills.is_copy & (elsewhere != ABSENT), Reason.EVENT_WAIT)
+
+
 def _ordered(relation: Relation, reason: Reason, fills: Fills) -> Ruling:
-    return Ruling(fills.is_copy & (fills.given.depends.relation[fills.op] == relation), reason)
+    """It began as soon as what it had to wait for had ended: long after, that held nothing up."""
+    rows = fills.is_copy & fills.bound & (fills.given.depends.relation[fills.op] == relation)
+    return Ruling(rows, reason)
 
 
 behind_its_stream = partial(_ordered, Relation.STREAM, Reason.SAME_STREAM)
 behind_an_event = partial(_ordered, Relation.EVENT, Reason.EVENT_WAIT)
+behind_its_graph = partial(_ordered, Relation.GRAPH, Reason.EVENT_WAIT)
 behind_the_null_stream = partial(_ordered, Relation.NULL_STREAM, Reason.DEFAULT_STREAM)
 behind_its_engine = partial(_ordered, Relation.ENGINE, Reason.COPY_ENGINE)
+
+
+def before_all_compute(fills: Fills) -> Ruling:
+    """Nothing was computed before it: what counts is by which order compute waited for it."""
+    given, ops, parts, rows = fills.given, fills.ops, fills.parts, fills.rows
+    computed = np.flatnonzero(ops.work == Work.COMPUTE)
+    first_ns = ops.start_ns[computed[0]] if computed.size else 0
+    following = np.minimum(rows + 1, len(parts) - 1)
+    inside = (following > rows) & (parts.piece[following] == parts.piece[rows])
+    waiting = np.where(inside, parts.operation[following], parts.kernel[rows])
+    relation = taken(given.depends.relation, waiting, Relation.NONE)
+    relation[taken(given.depends.predecessor, waiting, ABSENT) != fills.op] = Relation.NONE
+    reason = _OF_RELATION[relation]
+    early = fills.is_copy & (ops.end_ns[fills.op] <= first_ns)
+    return Ruling(early & (reason != Reason.UNEXPLAINED), reason)
+
+
+def behind_unrelated_work(fills: Fills) -> Ruling:
+    """Nothing known held it, and it began when an unrelated kernel had ended."""
+    given, free = fills.given, np.flatnonzero(fills.is_copy & ~fills.bound)
+    behind = stood_behind(fills.op[free], given.ops, given.depends, given.queues, given.limits)
+    shown = np.zeros(fills.op.size, dtype=np.bool_)
+    ended = taken(given.ops.end_ns, behind, ABSENT_TIME)
+    handed_over = given.submit_ns[fills.op[free]] <= ended + given.limits.submit_slack_ns
+    shown[free] = handed_over & (taken(given.ops.work, behind, Work.NONE) == Work.COMPUTE)
+    return Ruling(shown, Reason.HARDWARE_QUEUE)

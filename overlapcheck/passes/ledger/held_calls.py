@@ -24,12 +24,17 @@ from overlapcheck.trace import ApiCalls
 
 
 def launches_block(ops: Operations, environment_value: str | None, limits: Thresholds) -> bool:
-    """Whether launches wait for their kernels: the debug variable, or its unmistakable pattern."""
-    if environment_value is not None and environment_value not in ("", "0"):
-        return True
+    """Whether launches wait for their kernels: the debug variable, or its unmistakable pattern.
+
+    Only a kernel that takes longer than a hand-over tells: a short one may be over before its
+    launch returns. Where most of those outlast their launch, the variable has no effect.
+    """
     kernels = (ops.work == Work.COMPUTE) & (ops.call != ABSENT)
+    kernels &= ops.end_ns - ops.start_ns >= limits.blocking_call_ns
     count = int(kernels.sum())
-    waited = int((ops.launch_end_ns[kernels] >= ops.end_ns[kernels]).sum())
+    waited = int((ops.launch_end_ns[kernels] >= ops.end_ns[kernels] - limits.submit_slack_ns).sum())
+    if environment_value is not None and environment_value not in ("", "0"):
+        return 2 * waited >= count
     least, share = limits.blocking_launches_least, limits.blocking_launches_share
     return count >= least and waited >= share * count
 

@@ -16,7 +16,7 @@ from overlapcheck.passes.ledger.rule import OF_THE_CALL, Rule, Ruling
 HELD: tuple[Rule[Calls, Ruling], ...] = (
     Rule(
         "blocking-launch",
-        "launches wait for their kernels (CUDA_LAUNCH_BLOCKING is set, or all of them do): a"
+        "launches wait for their kernels (CUDA_LAUNCH_BLOCKING says so, or all long ones do): a"
         " launch, copy or memset",
         "launch-blocking",
         "launch_blocking/fires_the_debug_variable",
@@ -31,7 +31,7 @@ HELD: tuple[Rule[Calls, Ruling], ...] = (
     ),
     Rule(
         "copies-pageable",
-        "it copied from or to pageable memory",
+        "it copied from or to pageable memory, and more than the few KiB that are staged",
         "pageable-copy",
         "pageable_copy/fires_on_a_side_stream_hidden_and_still_too_slow",
         call_rules.pageable_copy,
@@ -73,7 +73,7 @@ HELD: tuple[Rule[Calls, Ruling], ...] = (
     ),
     Rule(
         "copies-synchronously",
-        "it is a copy or memset that returns when it is done",
+        "it is a copy or memset that returns when it is done, by its name or by its times",
         "sync-copy",
         "sync_copy/fires_cudaMemcpy_holds_the_launching_thread",
         call_rules.synchronous_copy,
@@ -220,7 +220,7 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
         "launching",
         "none of these: the thread launched, and could not keep up",
         "launch-bound",
-        "launch_bound/fires_short_kernels_launched_back_to_back",
+        "rules/slow_launches_before_the_host_is_ahead",
         host_rules.launching,
     ),
 )

@@ -57,6 +57,8 @@ class Part(IntEnum):
     """An operation that compute waited for was running."""
     OPEN = 3
     """Nothing follows: the end of the trace."""
+    ELSEWHERE = 4
+    """The operation that follows waited for another device of the process."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +75,6 @@ class Parts(Columns):
     """FILL: the operation that ran; else the one that follows. ABSENT for none."""
     kernel: Rows
     """The compute operation that ends the piece; ABSENT for none."""
-
-
-def submit_times(ops: Operations, returns_when_done: Mask) -> Ints:
-    """When each operation was handed to the device, shape (n,); ABSENT_TIME where unknown.
-
-    A launch is handed over near the end of its call. A call that returns only when its operation
-    is done (pageable and synchronous copies) handed it over near its start.
-    """
-    near_end = np.minimum(ops.launch_end_ns, ops.start_ns)
-    submit = np.where(returns_when_done, ops.launch_start_ns, near_end)
-    return np.where(ops.launch_start_ns == ABSENT_TIME, ABSENT_TIME, submit)
 
 
 @dataclass(frozen=True)
@@ -213,6 +204,7 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
+    upper = _waited_elsewhere(links, ground, gaps, ready, upper, emitted)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
     handed = np.where(late, _handed_over(ground, current, ready, upper), upper)
@@ -239,6 +231,26 @@ def _handed_over(ground: Ground, current: Ints, ready: Ints, upper: Ints) -> Int
     done = upper.copy()
     done[rows[~behind]] = handed[rows[~behind]]
     return done
+
+
+def _waited_elsewhere(
+    links: _Links, ground: Ground, gaps: _Gaps, ready: Ints, upper: Ints, emitted: _Emitted
+) -> Ints:
+    """The waits for other devices, and where all other waits end: there these have none left."""
+    depends, piece, current = ground.depends, links.piece, links.current
+    other = depends.elsewhere[current] != ABSENT
+    rows = np.flatnonzero(other & ~(links.first & gaps.orphan[piece]))
+    if rows.size == 0:
+        return upper
+    piece, current, begin, end = piece[rows], current[rows], ready[rows], upper[rows]
+    since = np.clip(depends.since_ns[current], begin, np.maximum(begin, end))
+    late = depends.since_late[current]
+    for part, chosen in ((Part.HOST, late), (Part.LATENCY, ~late)):
+        emitted.add(piece[chosen], begin[chosen], since[chosen], part, current[chosen])
+    emitted.add(piece, since, end, Part.ELSEWHERE, current)
+    left = upper.copy()
+    left[rows] = begin
+    return left
 
 
 class _Emitted:

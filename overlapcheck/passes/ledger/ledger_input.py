@@ -9,6 +9,7 @@ from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.hardware_queues import HardwareQueues
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
 from overlapcheck.passes.order.dependencies import Dependencies, OnDevice
 from overlapcheck.thresholds import Thresholds
@@ -32,6 +33,7 @@ class LedgerInput:
     mpi_calls: MpiCalls
     copies: dict[Direction, CopyOverlap]
     one_copy_engine: bool
+    queues: HardwareQueues
     migrations: Intervals
     other_processes: Intervals
     """Kernels of other processes on the same GPU."""

@@ -8,11 +8,22 @@ from overlapcheck.columns import one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
-from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Work
+from overlapcheck.order import WITHIN_DEVICE, Work
 from overlapcheck.passes.ledger.idle_walk import Part
+from overlapcheck.passes.ledger.issue_bound import issue_bound
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 
 _NOTHING_KNOWN = (Reason.UNEXPLAINED, Reason.LATE_START)
+_OF_ORDER = (
+    *_NOTHING_KNOWN,
+    Reason.SAME_STREAM,
+    Reason.DEFAULT_STREAM,
+    Reason.EVENT_WAIT,
+    Reason.LATE_ISSUE,
+    Reason.COPY_ENGINE,
+    Reason.HARDWARE_QUEUE,
+)
+_NOT_OF_ORDER = tuple(reason for reason in Reason if reason not in _OF_ORDER)
 _EXPLAINED = tuple(reason for reason in Reason if reason not in _NOTHING_KNOWN)
 
 
@@ -54,6 +65,12 @@ def _is_bound(copies: CopyOverlap, given: LedgerInput) -> bool:
     return free.total_ns >= given.limits.link_bound_share * given.window.length_ns
 
 
+def issuing_is_bound(given: LedgerInput) -> list[Layer]:
+    """No order of operations could win back what the host needs for issuing them."""
+    bound = issue_bound(given.ops, given.submit_ns, given.host.held, given.host.away, given.limits)
+    return [Layer(bound, Reason.LAUNCH_BOUND, unless=_NOT_OF_ORDER)]
+
+
 def beside_a_collective(given: LedgerInput) -> list[Layer]:
     """A collective ran, though nothing is known to wait for it."""
     busy = _busy(given, (Work.COMMUNICATION,))
@@ -68,12 +85,6 @@ def beside_device_work(given: LedgerInput) -> list[Layer]:
 def another_process(given: LedgerInput) -> list[Layer]:
     """Another process computed on the GPU."""
     return [Layer(given.other_processes, Reason.TIME_SLICING, unless=_EXPLAINED)]
-
-
-def beside_a_copy(given: LedgerInput) -> list[Layer]:
-    """A wait that no known order explains, and that ends with an unrelated copy."""
-    busy = _busy(given, LINK_COPIES).bridged(given.limits.start_latency_ns)
-    return [Layer(busy, Reason.HARDWARE_QUEUE, unless=_EXPLAINED)]
 
 
 def _busy(given: LedgerInput, works: tuple[Work, ...]) -> Intervals:

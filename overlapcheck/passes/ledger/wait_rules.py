@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Index, Mask
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Codes, Index, Mask, taken
 from overlapcheck.ledger import Reason
+from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
@@ -65,6 +66,12 @@ class Waits:
         return mask
 
 
+def another_device(waits: Waits) -> Ruling:
+    """An event of another device's stream had not come yet, and that device was at work."""
+    rows = waits.parts.part[waits.rows] == Part.ELSEWHERE
+    return Ruling(rows, Reason.EVENT_WAIT)
+
+
 def just_after(waits: Waits) -> Ruling:
     """A few microseconds behind a copy or collective belong to it."""
     return Ruling(waits.short & waits.after_transfer, waits.reason[waits.previous])
@@ -99,3 +106,15 @@ def late_start(waits: Waits) -> Ruling:
     same = (before < rows) & (parts.operation[before] == parts.operation[rows])
     same &= (parts.piece[before] == parts.piece[rows]) & (parts.part[before] == Part.HOST)
     return Ruling(same, Reason.LATE_START)
+
+
+def behind_unrelated_work(waits: Waits) -> Ruling:
+    """Nothing known held it, and it began when unrelated work of another stream had ended."""
+    given, operation = waits.given, waits.parts.operation[waits.rows]
+    rows = np.flatnonzero((operation != ABSENT) & (waits.parts.part[waits.rows] == Part.LATENCY))
+    behind = stood_behind(operation[rows], given.ops, given.depends, given.queues, given.limits)
+    shown = np.zeros(waits.rows.size, dtype=np.bool_)
+    shown[rows] = (
+        taken(given.ops.end_ns, behind, ABSENT_TIME) > waits.parts.start_ns[waits.rows[rows]]
+    )
+    return Ruling(shown, Reason.HARDWARE_QUEUE)

@@ -25,7 +25,10 @@ from overlapcheck.columns import (
     Ints,
     Rows,
     compact,
+    constant,
+    narrow,
     ordered,
+    taken,
 )
 from overlapcheck.order import Edges, Operations, Order, Relation
 from overlapcheck.thresholds import Thresholds
@@ -64,7 +67,14 @@ class Dependencies(Columns):
     relation: Codes
     """Relation."""
     inferred: Bools
-    """Whether adjacency in time is the only proof of an event wait."""
+    """Whether adjacency in time is the only proof of an event wait or of a graph's order."""
+    elsewhere: Rows
+    """Row, among the process's, of the operation of another device that held it up instead; ABSENT
+    for none."""
+    since_ns: Ints
+    """Where there is one: since when the devices had worked towards it without a break."""
+    since_late: Bools
+    """Whether that work was itself submitted only then."""
 
 
 def dependencies(order: Order, device: OnDevice, limits: Thresholds) -> Dependencies:
@@ -75,14 +85,89 @@ def dependencies(order: Order, device: OnDevice, limits: Thresholds) -> Dependen
         device: its operations.
         limits: by how much device times of neighbours may cross.
     """
-    found = _Best(device.ops, limits.clock_slack_ns)
-    for edges in _runs(_within(order, device)):
-        relation = Relation(int(edges.relation[0]))
+    found = _best(_within(order, device), device.ops, limits)
+    if device.rows is None:
+        nothing = constant(ABSENT, len(device.ops))
+        elsewhere, since_ns, late = narrow(nothing), nothing, nothing == 0
+    else:
+        elsewhere, inferred = _elsewhere(order, device, found, limits)
+        other = elsewhere != ABSENT
+        found.relation[other], found.inferred[other] = Relation.EVENT, inferred[other]
+        since_ns, late = _since(order, elsewhere, limits)
+    return Dependencies(
+        found.predecessor, found.relation, compact(found.inferred), elsewhere, since_ns, late
+    )
+
+
+def run_begins(ops: Operations, edges: Edges, limits: Thresholds) -> Rows:
+    """The operation with which the unbroken run that led to each began; ABSENT on one device.
+
+    gpu0  [ A ][ B ]            [ D ]
+    gpu1            [ C ]···[ x ]       B and C lead back to A, D to x
+    """
+    crossing = ops.device_id[edges.before] != ops.device_id[edges.after]
+    if not (crossing & (edges.relation != Relation.HOST)).any():
+        return narrow(constant(ABSENT, len(ops)))
+    before = _best(edges, ops, limits).predecessor
+    own = np.arange(len(ops), dtype=np.int32)
+    since = ops.start_ns - taken(ops.end_ns, before, ABSENT_TIME)
+    begin = np.where((before != ABSENT) & (since <= limits.start_latency_ns), before, own)
+    while True:  # each round doubles how far back it reaches
+        further = begin[begin]
+        if (further == begin).all():
+            return begin.astype(np.int32)
+        begin = further
+
+
+def _best(edges: Edges, ops: Operations, limits: Thresholds) -> _Best:
+    """Which of the edges held each operation up."""
+    found = _Best(ops, limits.clock_slack_ns)
+    for some in _runs(edges):
+        relation = Relation(int(some.relation[0]))
         # What the host waited for is no order on the device: it shows in when it submitted.
         if relation is not Relation.HOST:
-            proven = relation is not Relation.EVENT or not edges.inferred[0]
-            found.offer(edges, relation, inferred=not proven)
-    return Dependencies(found.predecessor, found.relation, compact(found.inferred))
+            told = relation in (Relation.EVENT, Relation.GRAPH) and bool(some.inferred[0])
+            found.offer(some, relation, inferred=told)
+    return found
+
+
+def _elsewhere(
+    order: Order, device: OnDevice, found: _Best, limits: Thresholds
+) -> tuple[Rows, Bools]:
+    """The operation of another device that each had to wait for, and whether that is inferred.
+
+    It ended after all that held the operation on its own device, and just before that started; and
+    the operation had been handed over by then.
+    """
+    ops, edges = order.operations, order.edges
+    held = np.full(len(device.ops), ABSENT, dtype=np.int32)
+    inferred = np.zeros(len(device.ops), dtype=np.bool_)
+    number = _numbers(order, device)
+    after, before = edges.after, edges.before
+    binds = (number[after] != ABSENT) & (number[before] == ABSENT)
+    binds &= edges.relation != Relation.HOST
+    rows = np.flatnonzero(binds)
+    end, start = ops.end_ns[before[rows]], ops.start_ns[after[rows]]
+    mine = number[after[rows]]
+    own_end = taken(device.ops.end_ns, found.predecessor[mine], ABSENT_TIME)
+    binds = (end > own_end) & (end <= start + limits.clock_slack_ns)
+    binds &= start - end <= limits.start_latency_ns
+    binds &= ops.launch_end_ns[after[rows]] <= end + limits.submit_slack_ns
+    rows, mine = rows[binds], mine[binds]
+    # The last end per operation: sorted ascending, later assignments win.
+    last = ordered(end[binds])
+    held[mine[last]] = before[rows[last]]
+    inferred[mine[last]] = edges.inferred[rows[last]]
+    return held, inferred
+
+
+def _since(order: Order, elsewhere: Rows, limits: Thresholds) -> tuple[Ints, Bools]:
+    """Since when other devices worked towards what each waits for, and whether it came late."""
+    ops = order.operations
+    begin = taken(order.run_begin, elsewhere, ABSENT)
+    start = taken(ops.start_ns, begin, ABSENT_TIME)
+    handed_over = taken(ops.launch_end_ns, begin, ABSENT_TIME)
+    return start, start - handed_over <= limits.start_latency_ns
 
 
 def _runs(edges: Edges) -> Iterator[Edges]:
@@ -104,8 +189,7 @@ def _within(order: Order, device: OnDevice) -> Edges:
     edges = order.edges
     if device.rows is None or len(edges) == 0:
         return edges
-    number = np.full(len(order.operations), ABSENT, dtype=np.int32)
-    number[device.rows] = np.arange(device.rows.size)
+    number = _numbers(order, device)
     last = _last_in_stream(order.operations, number)
     after, before = number[edges.after], number[last[edges.before]]
     inside = (after != ABSENT) & (before != ABSENT) & (after != before)
@@ -116,6 +200,14 @@ def _within(order: Order, device: OnDevice) -> Edges:
         edges.inferred[inside],
         edges.call[inside],
     )
+
+
+def _numbers(order: Order, device: OnDevice) -> Rows:
+    """The device's number of each operation of the process; ABSENT for those of others."""
+    number = np.full(len(order.operations), ABSENT, dtype=np.int32)
+    if device.rows is not None:
+        number[device.rows] = np.arange(device.rows.size)
+    return number
 
 
 def _last_in_stream(ops: Operations, number: Rows) -> Ints:

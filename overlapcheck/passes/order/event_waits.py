@@ -19,7 +19,6 @@ from overlapcheck.columns import (
     Index,
     Ints,
     distinct,
-    last_at_or_before,
     last_before,
     ordered,
     position_of,
@@ -28,7 +27,6 @@ from overlapcheck.columns import (
 from overlapcheck.order import Operations
 from overlapcheck.passes.order.candidates import Launches, Pairs, StreamNumbers
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import EventRecords, Syncs
 
 
@@ -157,29 +155,3 @@ def _waiting_streams(find: Finder, wait_call: Index, sync: Index) -> Ints:
         inside = at < own.size
         stream[mine[inside]] = ops.stream[own[at[inside]]]
     return stream
-
-
-def adjacent(ops: Operations, waiting: Index, limits: Thresholds) -> Pairs:
-    """For waits without a known record: the operation whose end released the waiting one.
-
-    It was launched before (or while) the wait was made, runs in another stream, and ended just
-    before the waiting operation started.
-    """
-    if waiting.size == 0:
-        return Pairs.none()
-    by_end = ordered(ops.end_ns)
-    at = last_at_or_before(ops.end_ns[by_end], ops.start_ns[waiting] + limits.clock_slack_ns)
-    found = np.full(waiting.shape, ABSENT, dtype=np.intp)
-    for _ in range(limits.adjacent_tries):
-        row = by_end[np.maximum(at, 0)]
-        fits = (
-            (found == ABSENT)
-            & (at >= 0)
-            & (ops.stream[row] != ops.stream[waiting])
-            & (ops.launch_start_ns[row] < ops.launch_start_ns[waiting])
-            & (ops.start_ns[waiting] - ops.end_ns[row] <= limits.start_latency_ns)
-        )
-        found[fits] = row[fits]
-        at = at - 1
-    hit = found != ABSENT
-    return Pairs.of(waiting[hit], found[hit])

@@ -6,9 +6,11 @@ import numpy as np
 
 from overlapcheck.columns import Index, Mask, distinct
 from overlapcheck.order import Operations, Order, Relation
+from overlapcheck.passes.order.adjacency import adjacent, graph_order
 from overlapcheck.passes.order.candidates import Pairs, StreamNumbers, edges
+from overlapcheck.passes.order.dependencies import run_begins
 from overlapcheck.passes.order.device_order import null_stream_barriers, same_engine
-from overlapcheck.passes.order.event_waits import Finder, adjacent, event_waits
+from overlapcheck.passes.order.event_waits import Finder, event_waits
 from overlapcheck.passes.order.host_waits import host_waits
 from overlapcheck.passes.order.operations import operations
 from overlapcheck.passes.order.stream_order import stream_order
@@ -47,26 +49,31 @@ def process_order(process: ProcessTables, communication: Mask, limits: Threshold
     find = Finder(process, ops, numbers)
     events = event_waits(find)
     devices = [(_rows(ops, device_id)) for device_id in distinct(ops.device_id).tolist()]
-    barriers, inferred, engines = [], [], []
+    barriers, inferred, engines, graphs = [], [], [], []
     for rows in devices:
         own = ops if rows is None else ops.rows(rows)
         waiting = _within(events.waiting, rows)
         barriers.append(null_stream_barriers(process, own, numbers).on_rows(rows))
         inferred.append(adjacent(own, waiting, limits).on_rows(rows))
         engines.append(same_engine(own, limits).on_rows(rows))
-    return Order(
-        ops,
-        edges(
-            [
-                (Relation.STREAM, False, stream_order(ops)),
-                (Relation.EVENT, False, events.exact),
-                (Relation.NULL_STREAM, False, Pairs.joined(barriers)),
-                (Relation.EVENT, True, Pairs.joined(inferred)),
-                (Relation.ENGINE, True, Pairs.joined(engines)),
-                (Relation.HOST, False, host_waits(find)),
-            ]
-        ),
+        graphs.append(graph_order(own, process.call_kind, limits).on_rows(rows))
+    if len(devices) > 1:
+        # What no operation of its own device released may have waited for another device.
+        released = np.concatenate([pairs.after for pairs in inferred])
+        alone = np.setdiff1d(events.waiting, released)
+        inferred.append(adjacent(ops, alone, limits))
+    known = edges(
+        [
+            (Relation.STREAM, False, stream_order(ops)),
+            (Relation.EVENT, False, events.exact),
+            (Relation.NULL_STREAM, False, Pairs.joined(barriers)),
+            (Relation.EVENT, True, Pairs.joined(inferred)),
+            (Relation.GRAPH, True, Pairs.joined(graphs)),
+            (Relation.ENGINE, True, Pairs.joined(engines)),
+            (Relation.HOST, False, host_waits(find)),
+        ]
     )
+    return Order(ops, known, run_begins(ops, known, limits))
 
 
 def _rows(ops: Operations, device_id: int) -> Index | None:
