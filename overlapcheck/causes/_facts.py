@@ -25,11 +25,12 @@ def waits(context: Context) -> list[str]:
     first, length = _waits(rows.start_ns, rows.end_ns)
     longest = int(np.argmax(length))
     row = int(first[longest])
-    steps = distinct(rows.step[rows.step >= 0])
-    where = f" in {steps.size} of {device.window.steps} steps" if device.window.steps else ""
+    steps = device.steps.numbers_at(rows.start_ns)
+    hit = distinct(steps).size
+    where = f" in {hit} of {device.window.steps} steps" if device.window.steps else ""
     text = f"{count_of(len(length), 'wait')}{where}, {duration(int(length.sum()))} together"
-    step, start = int(rows.step[row]), int(rows.start_ns[row])
-    at = f"step {step}" if step >= 0 and device.window.steps else seconds(start)
+    step = int(steps[row])
+    at = seconds(int(rows.start_ns[row])) if step == ABSENT else f"step {step}"
     return [text, f"longest {duration(int(length[longest]))} at {at}{_around(context, row)}"]
 
 

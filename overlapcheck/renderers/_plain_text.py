@@ -101,10 +101,8 @@ def slug(name: str) -> str:
 
 def cost_text(found: Finding) -> str:
     """What a cause costs and what removing it can save."""
-    per_step = found.per_step_ns
-    cost = duration(found.blamed.total_ns) if per_step is None else f"{duration(per_step)} per step"
-    saves = f"removing it saves at most {duration(found.saves_at_most_ns)}"
-    return f"{cost}, {percent(found.share)} of the window; {saves}"
+    saves = f"removing it saves at most {found.saving_text}"
+    return f"{found.cost_text}, {percent(found.share)} of the window; {saves}"
 
 
 def place_text(place: SourceLine) -> str:

@@ -97,6 +97,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "advice": clean(finding.advice),
         "caveat": clean(finding.caveat),
         "source": [_saved(line) for line in finding.source],
+        "steps": finding.steps,
+        "steps_hit": finding.steps_hit,
+        "median_step_ns": finding.median_step_ns,
+        "recurs": finding.recurs,
     }
 
 
