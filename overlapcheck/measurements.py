@@ -299,3 +299,5 @@ class Measurements:
     """What no verdict needs, but some causes."""
     ranges: Ranges = field(default_factory=Ranges.none)
     """Closed NVTX ranges of all processes; what a policy allows may lie in one."""
+    os_calls_recorded: bool = True
+    """Whether the report holds calls of the operating system at all."""

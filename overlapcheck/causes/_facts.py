@@ -54,21 +54,32 @@ def calls(context: Context) -> list[str]:
     for name_id, _, idle_ns in by_cost(rows, rows.call_name_id, MAX_LINES):
         mine = rows.rows(rows.call_name_id == name_id)
         each = mine.rows(first_rows(mine.call_start_ns))
+        held = _in_window(each.call_start_ns, each.call_ns, context)
         lines.append(
             f"{context.measured.names.strings.text(name_id)} held"
             f" {thread(context, common(each.tid))} {count_of(len(each), 'time')},"
-            f" {spread(each.call_ns, duration)} each: {duration(idle_ns)} idle during and after"
+            f" {spread(held, duration)} each: {duration(idle_ns)} idle during and after"
         )
     return lines
+
+
+def _in_window(start_ns: Ints, length_ns: Ints, context: Context) -> Ints:
+    """The part of each call that lies in the window."""
+    window = context.device.window
+    end = np.minimum(start_ns + length_ns, window.end_ns)
+    return np.maximum(end - np.maximum(start_ns, window.start_ns), 0)
 
 
 def host_whereabouts(context: Context) -> list[str]:
     """Where the launching thread was outside CUDA: in which OS call, or running."""
     rows = context.rows
     lines = []
+    own_code = "ran its own code, in no recorded OS call,"
+    if not context.measured.os_calls_recorded:
+        own_code = "was outside CUDA (OS calls were not recorded)"
     for os_name, _, ns in by_cost(rows, rows.os_name_id, MAX_LINES):
         text = context.measured.names.strings.text(os_name)
-        where = f"was in {text}" if text else "ran its own code, in no recorded OS call,"
+        where = f"was in {text}" if text else own_code
         mine = rows.tid[rows.os_name_id == os_name]
         lines.append(f"{thread(context, common(mine))} {where} for {duration(ns)} of it")
     return lines

@@ -49,7 +49,7 @@ from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Kernels, PageFaults, Ranges, Trace, pids_of, rows_or_none
+from overlapcheck.trace import Kernels, Missing, PageFaults, Ranges, Trace, pids_of, rows_or_none
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
@@ -115,6 +115,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             for one in not_known(trace, process)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
+        os_calls_recorded=not isinstance(trace.os_calls, Missing),
     )
 
 
