@@ -14,11 +14,11 @@ was merely late, and start latencies, are there only until then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
 
+from overlapcheck.causes._job import others_of_job
 from overlapcheck.causes._recurrence import QUARTER
 from overlapcheck.columns import one_of
 from overlapcheck.copies import Direction
@@ -48,7 +48,7 @@ class Savings:
         goes = one_of(ledger.reason, _GOES_WITH_ANY)
         self._goes_with = Intervals.of(ledger.start_ns[goes], ledger.end_ns[goes])
         self._device = device
-        elsewhere = [_busy_inside(other, device) for other in _job(device, measured)]
+        elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
         bound = max(_bound_ns(device), *elsewhere, 0)
         won = device.idle | device.stalled
         self._most = max(0, device.window.length_ns - bound) + self._more(won)
@@ -80,22 +80,6 @@ def _bound_ns(device: DeviceMeasurements) -> int:
     loads = device.copies.get(Direction.H2D)
     computing = device.compute_ns - device.stalled.total_ns
     return max(computing, device.communication.total_ns, loads.pinned.total_ns if loads else 0)
-
-
-def _job(device: DeviceMeasurements, measured: Measurements) -> Sequence[DeviceMeasurements]:
-    """The other devices of its process, and those that it meets in collectives."""
-    own = measured.devices.index(device)
-    met = {
-        member
-        for meeting in measured.meetings
-        if own in meeting.members
-        for member in meeting.members
-    }
-    return [
-        other
-        for number, other in enumerate(measured.devices)
-        if number != own and (number in met or other.key.pid == device.key.pid)
-    ]
 
 
 def _busy_inside(other: DeviceMeasurements, device: DeviceMeasurements) -> int:
