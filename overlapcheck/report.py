@@ -38,7 +38,7 @@ class WindowSummary:
 
     @property
     def steps_text(self) -> str:
-        """ "steps 3 to 14", or "step 3" of one; "" without steps."""
+        """The judged steps: "steps 3 to 14", or "step 3" of one; "" without steps."""
         if not self.steps:
             return ""
         # Results saved before steps had numbers of their own count them from 0.

@@ -35,7 +35,6 @@ NOT_YET = {
     "stream_created_late": "the time of a call that is no launch is taken for slow launches",
     "tiny_pageable_uploads": "copies so small that they are staged are called pageable",
     "issue_bound_chunks": "stream order is blamed where the host issues as fast as it can",
-    "launcher_and_worker": "the launcher is named for the program",
     "graph_rebuilt": "the time of graph updates is taken for slow launches",
     "naive_pipeline": "events of another device's stream are not followed",
     "poll_instead_of_sync": "polling is taken for slow launches",

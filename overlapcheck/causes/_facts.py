@@ -67,7 +67,8 @@ def _in_window(start_ns: Ints, length_ns: Ints, context: Context) -> Ints:
     """The part of each call that lies in the window."""
     window = context.device.window
     end = np.minimum(start_ns + length_ns, window.end_ns)
-    return np.maximum(end - np.maximum(start_ns, window.start_ns), 0)
+    inside: Ints = np.maximum(end - np.maximum(start_ns, window.start_ns), 0)
+    return inside
 
 
 def host_whereabouts(context: Context) -> list[str]:
@@ -76,7 +77,7 @@ def host_whereabouts(context: Context) -> list[str]:
     lines = []
     own_code = "ran its own code, in no recorded OS call,"
     if not context.measured.os_calls_recorded:
-        own_code = "was outside CUDA (OS calls were not recorded)"
+        own_code = "ran its own code, or was in OS calls, which were not recorded,"
     for os_name, _, ns in by_cost(rows, rows.os_name_id, MAX_LINES):
         text = context.measured.names.strings.text(os_name)
         where = f"was in {text}" if text else own_code

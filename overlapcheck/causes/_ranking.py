@@ -85,6 +85,4 @@ def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
 def _saves(one: _Fired, savings: Savings) -> int:
     if one.cause.id in _NO_SAVING:
         return 0
-    if not one.evidence.placed:
-        return one.evidence.blamed.total_ns
-    return savings.at_most(one.evidence.blamed)
+    return savings.at_most(one.evidence.blamed, placed=one.evidence.placed)

@@ -78,23 +78,28 @@ def _spikes(
     longest = spikes[np.argsort(-cost[spikes], kind="stable")][:MAX_SPIKES]
     lines = []
     for row in sorted(longest.tolist()):
-        what = _costliest_call(cause, row, device, names)
-        number = int(device.steps.number[row])
-        lines.append(f"one-off: {what} {duration(int(cost[row]))} at step {number}")
+        what = _call(cause, row, device, names)
+        number, lost = int(device.steps.number[row]), duration(int(cost[row]))
+        said = f"{what}, {lost} without compute" if what else f"{cause} {lost}"
+        lines.append(f"one-off: {said} at step {number}")
     return lines
 
 
-def _costliest_call(cause: str, row: int, device: DeviceMeasurements, names: Names) -> str:
-    """The call behind most of a cause's time in a step; the cause itself where none is known."""
-    steps = device.steps
+def _call(cause: str, row: int, device: DeviceMeasurements, names: Names) -> str:
+    """The call behind the longest piece of a cause in a step, and its length; "" for none."""
+    steps, window = device.steps, device.window
     pieces = _pieces(cause, device.ledger)
     inside = (pieces.start_ns < steps.end_ns[row]) & (pieces.end_ns > steps.start_ns[row])
     known = pieces.rows(inside & ((pieces.call_name_id != ABSENT) | (pieces.os_name_id != ABSENT)))
     if len(known) == 0:
-        return cause
+        return ""
     longest = int(np.argmax(known.end_ns - known.start_ns))
     call = int(known.call_name_id[longest])
-    return names.strings.text(call if call != ABSENT else int(known.os_name_id[longest])) or cause
+    if call == ABSENT:
+        return names.strings.text(int(known.os_name_id[longest]))
+    start = int(known.call_start_ns[longest])
+    end = min(start + int(known.call_ns[longest]), window.end_ns)
+    return f"{names.strings.text(call)} {duration(end - max(start, window.start_ns))}"
 
 
 def _pieces(cause: str, ledger: IdleLedger) -> IdleLedger:

@@ -53,8 +53,15 @@ class Savings:
         won = device.idle | device.stalled
         self._most = max(0, device.window.length_ns - bound) + self._more(won)
 
-    def at_most(self, blamed: Intervals) -> int:
-        """The most that the repair of a cause with these pieces can save, ns."""
+    def at_most(self, blamed: Intervals, *, placed: bool = True) -> int:
+        """The most that the repair of a cause can save, ns.
+
+        Args:
+            blamed: its pieces.
+            placed: whether they lie where they are said to; else only their length counts.
+        """
+        if not placed:
+            return min(blamed.total_ns, self._most)
         pieces = blamed | self._goes_with
         return min(pieces.total_ns + self._more(pieces), self._most)
 

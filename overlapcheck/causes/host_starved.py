@@ -78,7 +78,7 @@ def _advice(rows: IdleLedger, device: DeviceMeasurements, measured: Measurements
         return f"the launching thread was in {call}: do that in another thread, {ahead}"
     python = measured.framework is not Framework.CUDA
     look = "py-spy record, or nsys --python-sampling=true" if python else "nsys --sample=cpu"
-    did = "ran its own code" if measured.os_calls_recorded else "was outside CUDA"
+    did = "ran its own code" if measured.os_calls_recorded else "ran its own code or an OS call"
     return f"the launching thread {did} (what: {look}): do that in another thread, {ahead}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from overlapcheck.clean import clean
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.quantities import count_of, duration, percent, percent_beside
+from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.report import DeviceReport, Report
