@@ -70,7 +70,7 @@ class Finding:
 
     @property
     def cost_text(self) -> str:
-        """What it costs: "median 3.3 ms in 10 of 11 steps"; a spike, or without steps, the whole."""
+        """Its cost: "median 3.3 ms in 10 of 11 steps"; a spike, or without steps, the whole."""
         if self.per_step_ns is None:
             return duration(self.blamed.total_ns)
         if self.median_step_ns is None:

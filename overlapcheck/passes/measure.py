@@ -32,6 +32,7 @@ from overlapcheck.passes.ledger.blocking_calls import blocking_calls
 from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.passes.ledger.compute_gaps import compute_gaps
 from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
+from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.other_processes import OtherProcesses
@@ -97,6 +98,10 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         )
     if not processes:
         problems.append(nothing_recorded(trace))
+    devices = [
+        replace(one, notes=(*one.notes, *lived_on(one.key, one.window, processes)))
+        for one in devices
+    ]
     compared, meetings = device_meetings(devices)
     return Measurements(
         devices=compared,

@@ -84,7 +84,7 @@ def test_start_latency_and_the_gap_before_the_first_step_go_with_the_repair() ->
 
 
 def test_what_another_cause_holds_stays() -> None:
-    # 100 us behind a copy in the same stream, then 60 us in a free and 10 until the launch after it:
+    # 100 us behind a copy in the same stream, then 60 us in a free and 10 until the next launch:
     # neither goes with the other, the 10 may go with both.
     found = findings(
         picture(
