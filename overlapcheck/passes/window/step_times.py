@@ -56,7 +56,7 @@ def _last_ends(position: Index, end_ns: Ints) -> tuple[Index, Ints]:
     Steps that run at once on several streams may end in another order than they were numbered.
     """
     first, group = groups(position)
-    end = np.zeros(first.size, dtype=np.int64)
+    end = np.full(first.size, np.iinfo(np.int64).min)
     np.maximum.at(end, group, end_ns)
     order = np.argsort(end, kind="stable")
     return position[first[order]], end[order]
