@@ -26,6 +26,8 @@ _BEFORE_PROGRAMS = _SHELLS | {
 _LAUNCHERS = frozenset(
     {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "srun", "horovodrun"}
 )
+_BUILT_IN = frozenset({"cd", "source", ".", "export", "set", "ulimit", "umask", "module", "echo"})
+_BETWEEN_COMMANDS = re.compile(r"&&|\|\|?|;|\n")
 _PYTHON = re.compile(r"(python|pypy)[\d.]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _NO_NAME = re.compile(r"-.*|[\d.:,]+[smhd]?", re.DOTALL)
@@ -59,7 +61,9 @@ def _program(words: list[str]) -> str:
         rest = words[at + 1 :]
         if base in _SHELLS and rest[:1] and re.fullmatch(r"-\w*c", rest[0]):
             # A recorded command has lost its quotation marks: the script is all that follows.
-            return program_of(" ".join(rest[1:]))
+            parts = _BETWEEN_COMMANDS.split(" ".join(rest[1:]).strip("'\""))
+            found = (program_of(part) for part in parts)
+            return next((name for name in found if name and name not in _BUILT_IN), "")
         if base in _BEFORE_PROGRAMS or _ASSIGNMENT.fullmatch(word) or _NO_NAME.fullmatch(word):
             continue
         if base in _LAUNCHERS or _PYTHON.fullmatch(base):
