@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.quantities import count_of, duration
 
 MATERIAL_SHARE = 0.02
 """Below this share of the window nothing is called a cause of failure."""
@@ -46,9 +47,10 @@ class Finding:
     share: float
     """blamed / window, in [0, 1]."""
     per_step_ns: float | None
-    """None without steps."""
+    """Mean over the steps; None without steps."""
     saves_at_most_ns: float
-    """The most that removing it can save, over the window."""
+    """The most that removing it, and it alone, can save, over as many steps as the window has: the
+    gap before the first step, which lies outside the window, is counted in."""
     confidence: Confidence
     evidence: tuple[str, ...]
     """Facts with their numbers, most telling first."""
@@ -56,3 +58,34 @@ class Finding:
     caveat: str
     """When the advice would be wrong."""
     source: tuple[SourceLine, ...] = ()
+    steps: int | None = None
+    """Steps in the window; None without steps."""
+    steps_hit: int | None = None
+    """How many of them it occurs in; None without steps."""
+    median_step_ns: float | None = None
+    """Median of its cost in the steps that it occurs in; None without steps."""
+    recurs: bool = True
+    """Whether it occurs in at least a quarter of the steps, beyond a spike; without steps always.
+    What does not recur ranks behind what does."""
+
+    @property
+    def cost_text(self) -> str:
+        """Its cost: "median 3.3 ms in 10 of 11 steps"; a spike, or without steps, the whole."""
+        if self.per_step_ns is None:
+            return duration(self.blamed.total_ns)
+        if self.median_step_ns is None:
+            return f"{duration(self.per_step_ns)} per step"
+        if not self.recurs:
+            total = duration(self.blamed.total_ns)
+            return f"{total} in {self.steps_hit} of {count_of(self.steps or 0, 'step')}"
+        median = f"median {duration(self.median_step_ns)}"
+        if self.steps_hit == self.steps:
+            return f"{median} per step"
+        return f"{median} in {self.steps_hit} of {count_of(self.steps or 0, 'step')}"
+
+    @property
+    def saving_text(self) -> str:
+        """The most that removing it can save: "3.3 ms per step", or the whole without steps."""
+        if self.steps:
+            return f"{duration(self.saves_at_most_ns / self.steps)} per step"
+        return duration(self.saves_at_most_ns)

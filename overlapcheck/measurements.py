@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import numpy as np
+
 from overlapcheck.collectives import Collectives
-from overlapcheck.columns import Bools, Columns, Ints
+from overlapcheck.columns import ABSENT, Bools, Columns, Ints
 from overlapcheck.copies import Direction, UnifiedMigrations
 from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
@@ -51,6 +53,10 @@ class Window:
     """Steps inside the window."""
     skipped: int = 0
     """Leading steps left out as warm-up."""
+    first_step: int | None = None
+    """Number of the first step in the window: the one in the name of its range where those tell
+    the steps apart ("step 12"), else its position, counting from 0, skipped steps included."""
+    last_step: int | None = None
 
     @property
     def length_ns(self) -> int:
@@ -121,10 +127,10 @@ class BlockingCalls(Columns):
 
 @dataclass(frozen=True)
 class StepTimes(Columns):
-    """Steps inside the window, in order; each lasts until the next one's first kernel."""
+    """Steps inside the window, in order; each lasts until the end of its last kernel."""
 
     number: Ints
-    """Position in the family, counting from 0, skipped steps included."""
+    """What the user calls it: see `Window.first_step`."""
     start_ns: Ints
     end_ns: Ints
     compute_ns: Ints
@@ -137,6 +143,13 @@ class StepTimes(Columns):
     def step_ns(self) -> Ints:
         """Length of each step, ns."""
         return self.end_ns - self.start_ns
+
+    def numbers_at(self, time_ns: Ints) -> Ints:
+        """Number of the step that each time of the window lies in; ABSENT without steps."""
+        if len(self) == 0:
+            return np.full(time_ns.shape, ABSENT, dtype=np.int64)
+        row = np.searchsorted(self.start_ns, time_ns, side="right") - 1
+        return self.number[np.maximum(row, 0)]
 
 
 @dataclass(frozen=True)
@@ -290,3 +303,5 @@ class Measurements:
     """What no verdict needs, but some causes."""
     ranges: Ranges = field(default_factory=Ranges.none)
     """Closed NVTX ranges of all processes; what a policy allows may lie in one."""
+    os_calls_recorded: bool = True
+    """Whether the report holds calls of the operating system at all."""

@@ -276,7 +276,7 @@ def _told(value: object) -> str:
 def _explanation(judged: Judged, *, checks: bool) -> list[str]:
     """The report and its first material cause with evidence and advice."""
     from overlapcheck.finding import MATERIAL_SHARE
-    from overlapcheck.quantities import duration, percent
+    from overlapcheck.quantities import percent
     from overlapcheck.verdict import Outcome
 
     lines = [f"report: {judged.report.capture.report}"]
@@ -289,8 +289,9 @@ def _explanation(judged: Judged, *, checks: bool) -> list[str]:
     first = next((found for found in judged.findings if found.share >= MATERIAL_SHARE), None)
     if first is None:
         return [*lines, "no cause costs 2 % of the time or more"]
-    per_step = f", {duration(first.per_step_ns)} per step" if first.per_step_ns else ""
-    lines.append(f"first cause: {first.cause}{per_step}, {percent(first.share)} of the time")
+    lines.append(
+        f"first cause: {first.cause}, {first.cost_text}, {percent(first.share)} of the time"
+    )
     lines += [f"  - {fact}" for fact in first.evidence[:2]]
     lines += [f"  at {place.file}:{place.line} ({place.function})" for place in first.source[:1]]
     return [*lines, f"  do: {first.advice}", f"  unless {first.caveat}"]

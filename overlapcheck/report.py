@@ -30,6 +30,21 @@ class WindowSummary:
     step_family: str | None
     steps: int | None
     skipped: int
+    first_step: int | None = None
+    """Number of the first step: the one in its range's name where those tell the steps apart
+    ("step 12"), else its position, counting from 0, skipped steps included. Every step is called by
+    its number of this kind, wherever one is named."""
+    last_step: int | None = None
+
+    @property
+    def steps_text(self) -> str:
+        """The judged steps: "steps 3 to 14", or "step 3" of one; "" without steps."""
+        if not self.steps:
+            return ""
+        # Results saved before steps had numbers of their own count them from 0.
+        first = self.skipped if self.first_step is None else self.first_step
+        last = self.skipped + self.steps - 1 if self.last_step is None else self.last_step
+        return f"steps {first} to {last}" if self.steps > 1 else f"step {last}"
 
 
 @dataclass(frozen=True)
@@ -131,7 +146,7 @@ class Spread:
     p95_ns: float
     worst_ns: int
     worst_step: int
-    """Number of the step in its family."""
+    """Number of the step, see `WindowSummary.first_step`."""
 
 
 @dataclass(frozen=True)

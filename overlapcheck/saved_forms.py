@@ -134,6 +134,14 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     advice: str
     caveat: str
     source: tuple[SourceLine, ...] = ()
+    steps: int | None = None
+    """Steps in the window; null without steps."""
+    steps_hit: int | None = None
+    """How many of them it occurs in; null without steps."""
+    median_step_ns: Number | None = None
+    """Median of its cost in the steps that it occurs in; null without steps."""
+    recurs: bool = True
+    """Whether it occurs in at least a quarter of the steps; what does not ranks behind."""
 
     @classmethod
     def of(cls, finding: Finding) -> SavedFinding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,10 +27,6 @@ EXIT_CODES = {
     "FAIL": ExitCode.FAIL,
     "INCONCLUSIVE": ExitCode.INCONCLUSIVE,
 }
-NOT_YET = {
-    "launcher_and_worker": "the launcher is named for the program",
-}
-"""Cases whose reason is not found yet, and what is told instead. Strict: it can only shrink."""
 
 
 def _expected() -> dict[str, dict[str, Any]]:
@@ -40,18 +36,6 @@ def _expected() -> dict[str, dict[str, Any]]:
 
 EXPECTED = _expected()
 pytestmark = pytest.mark.skipif(not EXPECTED, reason="../shared with the cases is not here")
-
-
-def _cases(known_wrong: Container[str] = ()) -> list[Any]:
-    return [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(reason=NOT_YET[name], strict=True)]
-            if name in known_wrong
-            else [],
-        )
-        for name in EXPECTED
-    ]
 
 
 @dataclass(frozen=True)
@@ -87,14 +71,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answer]
     return answer
 
 
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("name", EXPECTED)
 def test_the_exit_code_is_right(name: str, answers: Callable[[str], Answer]) -> None:
     expected, got = EXPECTED[name], answers(name)
 
     assert got.exit_code in (EXIT_CODES[expected["verdict"]], *expected.get("exit", ())), got.text
 
 
-@pytest.mark.parametrize("name", _cases(NOT_YET))
+@pytest.mark.parametrize("name", EXPECTED)
 def test_the_reason_is_right(name: str, answers: Callable[[str], Answer]) -> None:
     expected, got = EXPECTED[name], answers(name)
 
@@ -106,7 +90,3 @@ def test_the_reason_is_right(name: str, answers: Callable[[str], Answer]) -> Non
         assert re.search(words, got.text), got.text
     for words in expected.get("must_not_say", ()):
         assert not re.search(words, got.text), got.text
-
-
-def test_cases_that_are_not_right_yet_are_cases() -> None:
-    assert set(NOT_YET) <= set(EXPECTED)

@@ -92,7 +92,7 @@ def test_a_failed_comparison_tells_the_first_cause(
     assert code == 1
     assert "E       assert overlap h2d 73.4 % >= 80.0 %" in out
     assert "report: pt_pageable.sqlite" in out
-    assert "first cause: pageable-copy, 4.7 ms per step, 20.8 % of the time" in out
+    assert "first cause: pageable-copy, median 4.6 ms in 13 of 14 steps, 20.8 % of" in out
     assert "do: pin the source: DataLoader(pin_memory=True)" in out
     assert "unless the buffer is rewritten while the copy runs" in out
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 POLL_S = 0.05
-_STATE, _CPU_TICKS, _START_TICKS, _EXIT_STATUS = 0, slice(11, 15), 19, 49
+_STATE, _PARENT, _CPU_TICKS, _START_TICKS, _EXIT_STATUS = 0, 1, slice(11, 15), 19, 49
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,13 @@ def process_or_zombie(pid: int) -> RunningProcess | None:
     """The process with this id, dead or alive, until its parent has taken note of its end."""
     fields = _fields(pid)
     return RunningProcess(pid, int(fields[_START_TICKS])) if fields else None
+
+
+def parents() -> Iterator[tuple[int, int]]:
+    """Every process, and its parent."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (fields := _fields(int(entry.name))) is not None:
+            yield int(entry.name), int(fields[_PARENT])
 
 
 def processes_with_tmpdir(directory: Path) -> Iterator[RunningProcess]:

@@ -21,6 +21,8 @@ from overlapcheck.capture.why_no_report import why_no_report
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
 
 SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
+MAX_LIVING = 3
+"""Processes left behind that are named."""
 # nsys ends with 128 plus the signal that ended the program, as a shell does.
 SIGNAL_BASE = 128
 
@@ -122,8 +124,21 @@ def profile(
         warnings.append(
             f"nsys's launcher was killed while {command[0]} ran: how that ended is not known"
         )
+    warnings += _lived_on(recording, command)
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
     return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
+
+
+def _lived_on(recording: Recording, command: Sequence[str]) -> list[str]:
+    if not recording.lived_on or recording.stopped_by:
+        return []
+    told = ", ".join(recording.lived_on[:MAX_LIVING])
+    more = len(recording.lived_on) - MAX_LIVING
+    also = f" and {more} more" if more > 0 else ""
+    return [
+        f"{command[0]} ended and what it started lives on: {told}{also}; what that does since is"
+        " not in the report (--nsys-args=--wait=all records it to its end)"
+    ]
 
 
 def _require_outside_nsys() -> None:

@@ -35,6 +35,8 @@ class Recording:
     """nsys was gone while the program still ran; the program has been ended."""
     lost_launcher: bool
     """nsys's launcher was gone before the program: nobody knows how that ended."""
+    lived_on: tuple[str, ...]
+    """Processes that the program started and that outlived it: "python3 (4711)"."""
     stopped_by: str
     """First signal that was handed on to end the program; empty when none was."""
     program_seconds: float
@@ -81,6 +83,7 @@ def record(
         not_started=_text(scratch / "not_started"),
         outlived_nsys=watch.outlived_nsys,
         lost_launcher=watch.lost_launcher,
+        lived_on=watch.lived_on,
         stopped_by=watch.stopped_by,
         program_seconds=watch.program_seconds,
         said=spoken_lines(tail_of(log_path)),

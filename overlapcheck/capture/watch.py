@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+from overlapcheck.capture.descendants import Descendants
 from overlapcheck.capture.disk_guard import DiskGuard
 from overlapcheck.capture.early_end import EarlyEnd
 from overlapcheck.capture.interruption import STOP_SIGNALS
@@ -45,6 +46,7 @@ class Watch:
         self._warn = warn
         self._program: RunningProcess | None = None
         self._launcher: Launcher | None = None
+        self._descendants: Descendants | None = None
         self._received: deque[int] = deque()
         self._held: list[int] = []
         self._stops: list[int] = []
@@ -54,6 +56,8 @@ class Watch:
         self._started_at = self._ended_at = time.monotonic()
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
+        self.lived_on: tuple[str, ...] = ()
+        """Processes that the program started and that still ran when nsys was done."""
 
     @property
     def stopped_by(self) -> str:
@@ -101,6 +105,8 @@ class Watch:
                 time.sleep(POLL_S)
             self._look_for_the_program()
             self.outlived_nsys = not self._abandoned and self._program_runs()
+            if self._descendants is not None and not self.outlived_nsys:
+                self.lived_on = self._descendants.living()
         finally:
             self._clean_up(nsys)
         if self._abandoned:
@@ -150,11 +156,14 @@ class Watch:
             if self._program is None:
                 return
             self._launcher = Launcher(self._scratch)
+            self._descendants = Descendants(self._program)
             self._started_at = time.monotonic()
         self._ended_at = time.monotonic()
         program_runs = self._program.is_running
         if self._launcher is not None:
             self._launcher.look(program_runs=program_runs)
+        if program_runs and self._descendants is not None:
+            self._descendants.look()
         if not program_runs:
             self._importing = True
             self._progress("writing the report")

@@ -29,6 +29,10 @@ class Evidence:
     confidence: Confidence
     source: tuple[SourceLine, ...] = ()
     """Places in the user's program, costliest first."""
+    placed: bool = True
+    """Whether the time lies where `blamed` says; else only its length means something."""
+    advice: str = ""
+    """What to do where the evidence decides it; "" for the cause's own advice."""
 
 
 class Cause(Protocol):

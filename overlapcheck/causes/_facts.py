@@ -27,11 +27,12 @@ def waits(context: Context) -> list[str]:
     first, length = _waits(rows.start_ns, rows.end_ns)
     longest = int(np.argmax(length))
     row = int(first[longest])
-    steps = distinct(rows.step[rows.step >= 0])
-    where = f" in {steps.size} of {device.window.steps} steps" if device.window.steps else ""
+    steps = device.steps.numbers_at(rows.start_ns)
+    hit = distinct(steps).size
+    where = f" in {hit} of {device.window.steps} steps" if device.window.steps else ""
     text = f"{count_of(len(length), 'wait')}{where}, {duration(int(length.sum()))} together"
-    step, start = int(rows.step[row]), int(rows.start_ns[row])
-    at = f"step {step}" if step >= 0 and device.window.steps else seconds(start)
+    step = int(steps[row])
+    at = seconds(int(rows.start_ns[row])) if step == ABSENT else f"step {step}"
     return [text, f"longest {duration(int(length[longest]))} at {at}{_around(context, row)}"]
 
 
@@ -55,15 +56,16 @@ def calls(context: Context) -> list[str]:
     for name_id, _, idle_ns in by_cost(rows, rows.call_name_id, MAX_LINES):
         mine = rows.rows(rows.call_name_id == name_id)
         each = mine.rows(first_rows(mine.call_start_ns))
-        name, held = context.measured.names.strings.text(name_id), common(each.tid)
+        name, held_by = context.measured.names.strings.text(name_id), common(each.tid)
         idle = f"{duration(idle_ns)} idle during and after"
         if api_kind(name) is ApiKind.QUERY:
             asked = f"asked {name} again and again, {count_of(len(each), 'time')}"
-            lines.append(f"{thread(context, held)} {asked}: {idle}")
+            lines.append(f"{thread(context, held_by)} {asked}: {idle}")
             continue
+        held = _in_window(each.call_start_ns, each.call_ns, context)
         lines.append(
-            f"{name}{_of_another(context, each)} held {thread(context, held)}"
-            f" {count_of(len(each), 'time')}, {spread(each.call_ns, duration)} each: {idle}"
+            f"{name}{_of_another(context, each)} held {thread(context, held_by)}"
+            f" {count_of(len(each), 'time')}, {spread(held, duration)} each: {idle}"
         )
     return lines
 
@@ -84,13 +86,24 @@ def late_starts(context: Context) -> list[str]:
     ]
 
 
+def _in_window(start_ns: Ints, length_ns: Ints, context: Context) -> Ints:
+    """The part of each call that lies in the window."""
+    window = context.device.window
+    end = np.minimum(start_ns + length_ns, window.end_ns)
+    inside: Ints = np.maximum(end - np.maximum(start_ns, window.start_ns), 0)
+    return inside
+
+
 def host_whereabouts(context: Context) -> list[str]:
     """Where the launching thread was outside CUDA: in which OS call, or running."""
     rows = context.rows
     lines = []
+    own_code = "ran its own code, in no recorded OS call,"
+    if not context.measured.os_calls_recorded:
+        own_code = "ran its own code, or was in OS calls, which were not recorded,"
     for os_name, _, ns in by_cost(rows, rows.os_name_id, MAX_LINES):
         text = context.measured.names.strings.text(os_name)
-        where = f"was in {text}" if text else "ran its own code, in no recorded OS call,"
+        where = f"was in {text}" if text else own_code
         mine = rows.tid[rows.os_name_id == os_name]
         lines.append(f"{thread(context, common(mine))} {where} for {duration(ns)} of it")
     return lines

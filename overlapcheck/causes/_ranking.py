@@ -1,4 +1,4 @@
-"""Ranking: costliest first, and never promising more than perfect overlap could win."""
+"""Ranking: what recurs before what happens once, costliest first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Cause, Evidence
-from overlapcheck.finding import Finding
+from overlapcheck.causes._recurrence import Recurrence, recurrence
+from overlapcheck.causes._savings import Savings
+from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 
 # Where the recording cannot tell, saying so comes before any explanation.
@@ -21,46 +23,66 @@ class _Fired:
     device: DeviceMeasurements
     cause: Cause
     evidence: Evidence
+    recurrence: Recurrence
 
     @property
-    def rank(self) -> tuple[int, float, str, int, int]:
+    def share(self) -> float:
+        return self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
+
+    @property
+    def rank(self) -> tuple[int, int, float, str, int, int]:
         group = 0 if self.cause.id in _FIRST else 2 if self.cause.id in _LAST else 1
-        share = self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
-        return (group, -share, self.cause.id, *self.device.key)
+        lasting = self.recurrence.lasting_ns / max(self.device.window.length_ns, 1)
+        key = self.device.key
+        return (group, self._tier, -lasting, self.cause.id, key.pid, key.device_id)
+
+    @property
+    def _tier(self) -> int:
+        """A spike stands behind what recurs, but before what is no cause of failure at all."""
+        if self.share < MATERIAL_SHARE:
+            return 2
+        return 0 if self.recurrence.recurs else 1
 
 
 def findings(measured: Measurements) -> tuple[Finding, ...]:
     """All causes that cost anything, over all devices, in rank order."""
     fired = [
-        _Fired(device, cause, evidence)
+        _Fired(device, cause, evidence, recurrence(cause.id, evidence, device, measured.names))
         for device in measured.devices
         for cause in causes().values()
         if (evidence := cause.detect(device, measured)) is not None
     ]
-    left = {d.key: max(0, d.window.length_ns - d.bound_ns) for d in measured.devices}
-    ranked = []
-    for one in sorted(fired, key=lambda f: f.rank):
-        blamed_ns = one.evidence.blamed.total_ns
-        saves = 0 if one.cause.id in _NO_SAVING else min(blamed_ns, left[one.device.key])
-        left[one.device.key] -= saves
-        ranked.append(_finding(one, saves, measured))
-    return tuple(ranked)
+    savings = {device.key: Savings(device, measured) for device in measured.devices}
+    ranked = sorted(fired, key=lambda one: one.rank)
+    return tuple(_finding(one, savings[one.device.key], measured) for one in ranked)
 
 
-def _finding(one: _Fired, saves_ns: int, measured: Measurements) -> Finding:
-    window = one.device.window
-    blamed_ns = one.evidence.blamed.total_ns
+def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
+    window, evidence, recurs = one.device.window, one.evidence, one.recurrence
+    blamed_ns = evidence.blamed.total_ns
+    facts = evidence.facts
     return Finding(
         cause=one.cause.id,
         title=one.cause.title,
         device=one.device.key,
-        blamed=one.evidence.blamed,
-        share=blamed_ns / max(window.length_ns, 1),
+        blamed=evidence.blamed,
+        share=one.share,
         per_step_ns=blamed_ns / window.steps if window.steps else None,
-        saves_at_most_ns=saves_ns,
-        confidence=one.evidence.confidence,
-        evidence=one.evidence.facts,
-        advice=one.cause.advise(measured.framework, window.source is WindowSource.WHOLE_RUN),
+        saves_at_most_ns=_saves(one, savings),
+        confidence=evidence.confidence,
+        evidence=(*recurs.spikes, *facts),
+        advice=evidence.advice
+        or one.cause.advise(measured.framework, window.source is WindowSource.WHOLE_RUN),
         caveat=one.cause.caveat,
-        source=one.evidence.source,
+        source=evidence.source,
+        steps=window.steps,
+        steps_hit=recurs.steps_hit,
+        median_step_ns=recurs.median_ns,
+        recurs=recurs.recurs,
     )
+
+
+def _saves(one: _Fired, savings: Savings) -> int:
+    if one.cause.id in _NO_SAVING:
+        return 0
+    return savings.at_most(one.evidence.blamed, placed=one.evidence.placed)

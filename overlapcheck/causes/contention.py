@@ -55,7 +55,8 @@ class _Contention:
         # NOTE: only the length means something. The time is spread over all slowed kernels, none
         # of it is idle, and its place at the window's start is arbitrary.
         end_ns = min(window.start_ns + extra_ns, window.end_ns)
-        return Evidence(Intervals.span(window.start_ns, end_ns), facts, Confidence.LIKELY)
+        blamed = Intervals.span(window.start_ns, end_ns)
+        return Evidence(blamed, facts, Confidence.LIKELY, placed=False)
 
     def advise(self, _framework: Framework, _once: bool = False, /) -> str:
         """The same in all frameworks."""

@@ -27,6 +27,7 @@ from overlapcheck.ingest.schemas import (
 )
 from overlapcheck.ingest.schemas._select import NotWholeNumbers, decoded, integers, text
 from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.program_name import with_program_names
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:
@@ -81,13 +82,16 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
     marks, stacks = backtraces.read_python_backtraces(db)
+    info = metadata.read_capture_info(db, work.untimed, work.backward)
+    process_names = target.read_process_names(db, pids)
+    thread_names = {key: names.get(i, "") for key, i in thread_name_ids.items()}
     return Trace(
-        info=metadata.read_capture_info(db, work.untimed, work.backward),
+        info=info,
         strings=Strings(names, "StringIds"),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
-        process_names=target.read_process_names(db, pids),
-        thread_names={key: names.get(i, "") for key, i in thread_name_ids.items()},
+        process_names=with_program_names(process_names, info.program),
+        thread_names=with_program_names(thread_names, info.program),
         kernels=kernels,
         copies=copies,
         memsets=memsets,

@@ -34,6 +34,7 @@ from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.passes.ledger.compute_gaps import compute_gaps
 from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
 from overlapcheck.passes.ledger.directive_sites import Places
+from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.other_processes import OtherProcesses
@@ -51,7 +52,7 @@ from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Kernels, PageFaults, Ranges, Trace, pids_of, rows_or_none
+from overlapcheck.trace import Kernels, Missing, PageFaults, Ranges, Trace, pids_of, rows_or_none
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
@@ -99,6 +100,10 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         )
     if not processes:
         problems.append(nothing_recorded(trace))
+    devices = [
+        replace(one, notes=(*one.notes, *lived_on(one.key, one.window, processes)))
+        for one in devices
+    ]
     compared, meetings = device_meetings(devices)
     return Measurements(
         devices=compared,
@@ -119,6 +124,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             for one in not_known(trace, process)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
+        os_calls_recorded=not isinstance(trace.os_calls, Missing),
     )
 
 

@@ -91,23 +91,17 @@ def findings_block(findings: list[Finding], slot: dict[str, int]) -> Html | None
 
 
 def _finding(rank: int, found: Finding, slot: dict[str, int], *, small: bool) -> Html:
-    cost = (
-        f"{duration(found.per_step_ns)} per step"
-        if found.per_step_ns is not None
-        else duration(found.blamed.total_ns)
-    )
     color = slot.get(found.cause)
     head = el(
         "summary",
         el("span", rank, cls="rank num"),
         el("span", cls=f"sw c{color}") if color is not None else None,
         el("span", found.cause, cls="cause"),
-        el("span", cost, cls="cost num"),
+        el("span", found.cost_text, cls="cost num"),
         el("span", f"{percent(found.share)} of the window", cls="share num"),
         el("span", found.confidence.value, cls="sure dim"),
     )
-    saved = found.saves_at_most_ns
-    saves = f"removing it saves at most {duration(saved)}" if saved > 0 else ""
+    saves = f"removing it saves at most {found.saving_text}" if found.saves_at_most_ns > 0 else ""
     show = el(
         "button", "show worst", el("span", "", cls="turn"), type="button", cls="show",
         data_cause=found.cause,

@@ -97,8 +97,7 @@ def problems_block(report: Report) -> Html | None:
 def window_text(window: WindowSummary, length_ns: int) -> str:
     """Which part of the trace was judged, and why this part."""
     if window.steps:
-        last = window.skipped + window.steps - 1
-        which = f"steps {window.skipped} to {last}" if window.steps > 1 else f"step {last}"
+        which = window.steps_text
         which += f" of '{window.step_family}'" if window.step_family else ""
     else:
         which = part_without_steps(window.source)

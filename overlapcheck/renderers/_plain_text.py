@@ -5,7 +5,7 @@ from __future__ import annotations
 from overlapcheck.clean import clean
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.quantities import count_of, duration, percent, percent_beside
+from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.report import DeviceReport, Report
@@ -101,10 +101,8 @@ def slug(name: str) -> str:
 
 def cost_text(found: Finding) -> str:
     """What a cause costs and what removing it can save."""
-    per_step = found.per_step_ns
-    cost = duration(found.blamed.total_ns) if per_step is None else f"{duration(per_step)} per step"
-    saves = f"removing it saves at most {duration(found.saves_at_most_ns)}"
-    return f"{cost}, {percent(found.share)} of the window; {saves}"
+    saves = f"removing it saves at most {found.saving_text}"
+    return f"{found.cost_text}, {percent(found.share)} of the window; {saves}"
 
 
 def place_text(place: SourceLine) -> str:

@@ -99,12 +99,7 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
 
 
 def _headline(rank: int, found: Finding) -> list[Text]:
-    cost = (
-        f"{duration(found.per_step_ns)} per step"
-        if found.per_step_ns is not None
-        else duration(found.blamed.total_ns)
-    )
-    said = f"{cost}, {percent(found.share)}; saves at most {duration(found.saves_at_most_ns)}"
+    said = f"{found.cost_text}, {percent(found.share)}; saves at most {found.saving_text}"
     lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", "bold red"), "  ")
     sure = found.confidence.value
     room = WIDTH - width_of(lead) - len(sure) - 2

@@ -149,9 +149,7 @@ def window_lines(device: DeviceReport) -> list[Text]:
 def _window_part(window: WindowSummary) -> str:
     if window.steps:
         family = f" of '{clip_middle(window.step_family, 30)}'" if window.step_family else ""
-        last = window.skipped + window.steps - 1
-        which = f"steps {window.skipped} to {last}" if last > window.skipped else f"step {last}"
-        return f"{which}{family}"
+        return f"{window.steps_text}{family}"
     return part_without_steps(window.source)
 
 

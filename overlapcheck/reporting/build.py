@@ -121,6 +121,8 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
             window.step_family,
             window.steps,
             window.skipped,
+            window.first_step,
+            window.last_step,
         ),
         window_ns=window.length_ns,
         compute_ns=device.compute_ns,

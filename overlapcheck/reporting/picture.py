@@ -39,10 +39,10 @@ def _range(device: DeviceMeasurements) -> tuple[int, int, int]:
     steps = device.steps
     if len(steps) < DRAWN_STEPS:
         return device.window.start_ns, device.window.end_ns, 0
-    # The first and last steps begin and end the window: prefer steps with whole neighbours.
-    length = steps.step_ns[:-1]
-    typical = int(np.argsort(length, kind="stable")[length.size // 2])
-    first = min(max(typical - 1, 0), len(steps) - DRAWN_STEPS)
+    # The gap before the first step lies outside the window: prefer whole steps.
+    length = steps.step_ns[1:]
+    typical = 1 + int(np.argsort(length, kind="stable")[length.size // 2])
+    first = min(max(typical - 1, 1), len(steps) - DRAWN_STEPS)
     return int(steps.start_ns[first]), int(steps.end_ns[first + DRAWN_STEPS - 1]), first
 
 

@@ -124,7 +124,7 @@ def _ledger(device: DeviceMeasurements, names: Names) -> _Row:
         "start_ns": ledger.start_ns,
         "end_ns": ledger.end_ns,
         "cause": _words(ledger.reason, _REASONS),
-        "step": _optional(ledger.step),
+        "step": _optional(device.steps.numbers_at(ledger.start_ns)),
         "kernel": _texts(ledger.kernel_name_id, names),
         "kernel_stream_id": _optional(ledger.kernel_stream_id),
         "work": _words(ledger.work, _WORKS),

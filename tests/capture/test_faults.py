@@ -88,6 +88,15 @@ def test_daemon_lives_on_as_it_would_without_us(machine: Machine) -> None:
     assert [path.name for path in machine.tmp.iterdir()] == []
 
 
+def test_a_worker_that_outlives_its_launcher_is_told_of(machine: Machine) -> None:
+    ended = machine.overlapcheck(
+        "run", *sh("setsid sleep 1000 >/dev/null 2>&1 & sleep 1.5; exit 0")
+    )
+    assert "ended and what it started lives on: sleep (" in ended.stderr
+    assert "--wait=all" in ended.stderr
+    assert machine.processes() == ["sleep 1000"]
+
+
 CANNOT_START = {
     "no such command": (["no-such-command-here"], "no-such-command-here: command not found"),
     "no such file": (["./missing"], "./missing: no such file"),

@@ -48,8 +48,8 @@ def test_equal_correlation_ids_of_two_processes_do_not_mix() -> None:
         .devices
     )
 
-    assert one.steps.start_ns.tolist() == [1_000, 4_000, 7_000]
-    assert two.steps.start_ns.tolist() == [7_000, 10_000, 13_000]
+    assert one.steps.end_ns.tolist() == [3_000, 6_000, 9_000]
+    assert two.steps.end_ns.tolist() == [9_000, 12_000, 15_000]
 
 
 def test_two_real_processes_are_two_devices(real_export: RealExport) -> None:

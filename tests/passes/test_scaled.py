@@ -71,9 +71,9 @@ def test_a_repeated_trace_has_the_same_steps_and_causes(
     count = len(once.steps)
     assert len(many.steps) == TIMES * count
     for column in ("compute_ns", "idle_ns", "copy_ns", "hidden_ns"):
-        # The last step of each repeat lasts until the next repeat begins.
-        wanted = getattr(once.steps, column)[: count - 1]
-        found = getattr(many.steps, column).reshape(TIMES, count)[:, : count - 1]
+        # The first step of each repeat has lasted since the last one ended.
+        wanted = getattr(once.steps, column)[1:]
+        found = getattr(many.steps, column).reshape(TIMES, count)[:, 1:]
         assert np.array_equal(found, np.broadcast_to(wanted, found.shape)), column
     assert many.compute_ns == TIMES * once.compute_ns
     assert causes_of_many == causes

@@ -11,22 +11,22 @@ t1  nvtx step        |00000001111111222222222|
 """
 
 
-def test_steps_last_until_the_next_ones_first_kernel_and_tile_the_window() -> None:
+def test_steps_last_until_their_last_kernel_ends_and_tile_the_window() -> None:
     device = picture(STEPS).device()
     steps = device.steps
 
     assert steps.number.tolist() == [0, 1, 2]
-    assert steps.start_ns.tolist() == [2_000, 9_000, 15_000]
-    assert steps.end_ns.tolist() == [9_000, 15_000, 19_000]
-    assert steps.step_ns.tolist() == [7_000, 6_000, 4_000]
+    assert steps.start_ns.tolist() == [2_000, 6_000, 13_000]
+    assert steps.end_ns.tolist() == [6_000, 13_000, 19_000]
+    assert steps.step_ns.tolist() == [4_000, 7_000, 6_000]
 
 
 def test_each_step_has_its_compute_idle_and_copy_time() -> None:
     steps = picture(STEPS).device().steps
 
     assert steps.compute_ns.tolist() == [4_000, 4_000, 4_000]
-    assert steps.idle_ns.tolist() == [3_000, 2_000, 0]
-    assert steps.copy_ns.tolist() == [4_000, 1_000, 0]
+    assert steps.idle_ns.tolist() == [0, 3_000, 2_000]
+    assert steps.copy_ns.tolist() == [2_000, 3_000, 0]
     assert steps.hidden_ns.tolist() == [2_000, 1_000, 0]
 
 
@@ -52,7 +52,7 @@ def test_a_step_without_kernels_has_no_row() -> None:
     )
 
     assert steps.number.tolist() == [0, 2]
-    assert steps.start_ns.tolist() == [1_000, 7_000]
+    assert steps.start_ns.tolist() == [1_000, 3_000]
 
 
 def test_without_steps_there_are_no_rows() -> None:

@@ -310,3 +310,25 @@ def test_ranges_of_another_process_are_not_this_ones_steps() -> None:
 
     assert one.window.step_family is None
     assert two.window.step_family == "step #"
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (("step 10", "step 11", "step 12"), [10, 11, 12]),
+        (("step 0100", "step 0200", "step 0300"), [100, 200, 300]),
+        (("step 7 of 90", "step 8 of 90", "step 9 of 90"), [7, 8, 9]),
+        (("epoch 1 step 4", "epoch 1 step 5", "epoch 1 step 6"), [4, 5, 6]),
+        (("epoch 1 step 5", "epoch 1 step 6", "epoch 2 step 0"), [0, 1, 2]),
+        (("step 3", "step 3", "step 4"), [0, 1, 2]),
+        (("step 9" + "9" * 30, "step 8", "step 9"), [0, 1, 2]),
+    ],
+)
+def test_steps_are_called_by_the_number_that_tells_their_ranges_apart(
+    names: tuple[str, ...], numbers: list[int]
+) -> None:
+    rows = [f"t1 nvtx {name} |{'...' * at}aaa{'...' * (2 - at)}|" for at, name in enumerate(names)]
+    found = family(picture("\n".join(rows)))
+
+    assert found is not None
+    assert found.numbers.tolist() == numbers

@@ -51,7 +51,7 @@ def blocking_calls(
 
 def _costs(part: ApiCalls, idle: Intervals, window: Window) -> tuple[int, int, int, int, int]:
     held = Intervals.of(part.start_ns, part.end_ns).clip(window.start_ns, window.end_ns)
-    length = part.end_ns - part.start_ns
+    length = np.minimum(part.end_ns, window.end_ns) - np.maximum(part.start_ns, window.start_ns)
     longest = int(np.argmax(length))
     return (
         len(part),

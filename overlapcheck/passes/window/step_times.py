@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import groups
+from overlapcheck.columns import Index, Ints, groups
 from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import StepTimes
@@ -17,8 +17,8 @@ def step_times(
 ) -> StepTimes:
     """One row per step of the window that launched kernels.
 
-    A step lasts from its first kernel to the next step's first kernel, the last one to the end of
-    the window, so the steps tile the window.
+    A step lasts from the end of the last kernel of the step before to that of its own: what delays
+    its kernels lies in it, and the steps tile the window.
 
     Args:
         kernels: the device's kernels.
@@ -33,19 +33,14 @@ def step_times(
     if not inside.any():
         # A window of no length: kernels of no length at one instant.
         return StepTimes.none()
-    number = steps.kernel_step[inside]
-    first, _ = groups(number)
-    # Kernels are sorted by start, so the first row of a step is its first kernel. Steps that run
-    # at once on several streams may begin in another order than they were numbered.
-    start = np.maximum(kernels.start_ns[inside][first], window.start_ns)
-    order = np.argsort(start, kind="stable")
-    numbers, start = number[first[order]], start[order]
-    end = np.append(start[1:], window.end_ns)
+    position, end = _last_ends(steps.kernel_step[inside], kernels.end_ns[inside])
+    end = np.append(np.minimum(end[:-1], window.end_ns), window.end_ns)
+    start = np.append(window.start_ns, end[:-1])
     busy = compute.overlap_with(start, end)
     judged = [copies[d] for d in JUDGED_DIRECTIONS if d in copies]
     zero = np.zeros(start.shape, dtype=np.int64)
     return StepTimes(
-        number=numbers.astype(np.int64),
+        number=steps.numbers[position],
         start_ns=start,
         end_ns=end,
         compute_ns=busy,
@@ -53,3 +48,15 @@ def step_times(
         copy_ns=sum((c.copy.overlap_with(start, end) for c in judged), zero),
         hidden_ns=sum((c.hidden.overlap_with(start, end) for c in judged), zero),
     )
+
+
+def _last_ends(position: Index, end_ns: Ints) -> tuple[Index, Ints]:
+    """Each step and when its last kernel ended, in the order of that.
+
+    Steps that run at once on several streams may end in another order than they were numbered.
+    """
+    first, group = groups(position)
+    end = np.full(first.size, np.iinfo(np.int64).min)
+    np.maximum.at(end, group, end_ns)
+    order = np.argsort(end, kind="stable")
+    return position[first[order]], end[order]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import Index, Ints, Mask, distinct, groups, ordered
+from overlapcheck.columns import Index, Ints, Mask, distinct, groups, numbered, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
 from overlapcheck.user_patterns import user_pattern
@@ -34,6 +34,9 @@ _BESIDE_THE_STEPS = re.compile(
     r"warm.?up|pre.?fetch|data.?load|(?<![a-z])(pre.?)?(load|fetch|read)(er|ing)?(?![a-z])",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"\d+")
+_MOST_DIGITS = 18
+"""Longer ones are no count of steps, and no int64."""
 MIN_INSTANCES = 3
 NO_STEP = -1
 
@@ -47,9 +50,16 @@ class StepRanges:
     end_ns: Ints
     beside: bool = False
     """Whether the name speaks of warm-up or loading: work beside the steps that has no better."""
+    own_numbers: Ints | None = None
+    """The number in each range's name; None where that does not tell the ranges apart."""
 
     def __len__(self) -> int:
         return int(self.start_ns.size)
+
+    @property
+    def numbers(self) -> Ints:
+        """What each step is called by, shape (n,): its own number, else its position from 0."""
+        return np.arange(len(self)) if self.own_numbers is None else self.own_numbers
 
     @property
     def last_end_ns(self) -> int:
@@ -63,7 +73,7 @@ class StepRanges:
 
 def family_of(name: str) -> str:
     """Name of the family that a range belongs to: "step 12" → "step #"."""
-    return re.sub(r"\d+", "#", name)
+    return _NUMBER.sub("#", name)
 
 
 def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) -> StepRanges | None:
@@ -88,14 +98,32 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         beside = bool(_BESIDE_THE_STEPS.search(family))
         rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
         if len(mine) >= MIN_INSTANCES and rank > best_rank:
-            best, best_rank = StepRanges(family, mine.start_ns, mine.end_ns, beside), rank
+            own = _own_numbers(mine.name_id, strings)
+            best = StepRanges(family, mine.start_ns, mine.end_ns, beside, own)
+            best_rank = rank
     return best
+
+
+def _own_numbers(name_id: Ints, strings: Strings) -> Ints | None:
+    """The number in each name, of several the last that grows from range to range.
+
+    "step 12" is 12, "epoch 3 step 12" is 12 while there is one epoch, and "step 12 of 90" is 12.
+    """
+    ids, position = numbered(name_id)
+    texts = [_NUMBER.findall(strings.text(i)) for i in ids.tolist()]
+    for places in reversed(list(zip(*texts, strict=True))):
+        if max(map(len, places)) > _MOST_DIGITS:
+            continue
+        found = np.array([int(digits) for digits in places], dtype=np.int64)[position]
+        if (np.diff(found) > 0).all():
+            return found
+    return None
 
 
 def _is_step(name: str, pattern: str | None) -> bool:
     if pattern is None:
-        numbered = any(c.isdigit() for c in name)
-        return numbered and bool(STEP_LIKE.search(name)) and not _OPERATOR.search(name)
+        counted = any(c.isdigit() for c in name)
+        return counted and bool(STEP_LIKE.search(name)) and not _OPERATOR.search(name)
     return family_of(name) == pattern or bool(user_pattern(pattern, "--steps").search(name))
 
 

@@ -13,7 +13,7 @@ program of one pass copies in and out is its story.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Steps:
     window: Window
     kernel_step: Index
     """Step of each of the device's kernels; NO_STEP for none, shape (n,)."""
+    numbers: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """What each step is called by, see `Window.first_step`; empty where no steps are judged."""
 
 
 def choose_window(
@@ -80,7 +82,7 @@ def choose_window(
     if ranges is not None:
         found = _of_ranges(process, kernels, launch_ns, kernel_step, ranges, strings, selection)
         if found is not None:
-            return Steps(_told_outside(found, kernels), kernel_step)
+            return _numbered(_told_outside(found, kernels), kernel_step, ranges.numbers)
         worked = bool(_launched_inside(kernel_step, launch_ns, ranges).any())
         why = f"no kernel was launched in {_kept(ranges, selection.skip if worked else None)}"
         if worked or selection.steps is not None:
@@ -217,7 +219,12 @@ def _from_period(
         period.repeats - skip,
         skip,
     )
-    return Steps(window, kernel_step)
+    return _numbered(window, kernel_step, np.arange(period.repeats))
+
+
+def _numbered(window: Window, kernel_step: Index, numbers: Ints) -> Steps:
+    first, last = int(numbers[window.skipped]), int(numbers[-1])
+    return Steps(replace(window, first_step=first, last_step=last), kernel_step, numbers)
 
 
 def _holds_its_copies(period: Period, launched: Kernels, copies: Copies) -> bool:

@@ -1,0 +1,95 @@
+"""How much a repair can save at most.
+
+Three things bound it. The device: no order of its work is shorter than its busiest resource. The
+job: where another device of it is the bound, none of this one's time is won. The ledger: pieces
+that another cause holds, by an order or a call of its own, are still there after the repair.
+
+What goes with a repair is more than the pieces it is blamed for. A host that no longer waits gets
+ahead, and a device without a gap starts its next kernel from the queue: pieces in which the host
+was merely late, and start latencies, are there only until then.
+
+    kernels  ####··=·####··=·####      ·  the wait     =  the host late after it, and the start
+    window   [-----------------)       three steps, two gaps: the first step's lies before it
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from overlapcheck.causes._job import others_of_job
+from overlapcheck.causes._recurrence import QUARTER
+from overlapcheck.columns import one_of
+from overlapcheck.copies import Direction
+from overlapcheck.intervals import Intervals
+from overlapcheck.ledger import Reason
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+
+_GOES_WITH_ANY = (
+    Reason.HOST_SYNC,
+    Reason.HOST_STARVED,
+    Reason.LAUNCH_BOUND,
+    Reason.LAUNCH_LATENCY,
+    Reason.GRAPH_LAUNCH,
+    Reason.LATE_ISSUE,
+    Reason.COPY_BOUND,
+    Reason.DEVICE_COPY,
+)
+"""Pieces in which nothing but the host's lateness, a start, the link or short work of the device's
+own held it: the link's time is part of the bound already."""
+
+
+class Savings:
+    """What the repairs of one device's causes can save, over as many steps as the window has."""
+
+    def __init__(self, device: DeviceMeasurements, measured: Measurements) -> None:
+        ledger = device.ledger
+        goes = one_of(ledger.reason, _GOES_WITH_ANY)
+        self._goes_with = Intervals.of(ledger.start_ns[goes], ledger.end_ns[goes])
+        self._device = device
+        elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
+        bound = max(_bound_ns(device), *elsewhere, 0)
+        won = device.idle | device.stalled
+        self._most = max(0, device.window.length_ns - bound) + self._more(won)
+
+    def at_most(self, blamed: Intervals, *, placed: bool = True) -> int:
+        """The most that the repair of a cause can save, ns.
+
+        Args:
+            blamed: its pieces.
+            placed: whether they lie where they are said to; else only their length counts.
+        """
+        if not placed:
+            return min(blamed.total_ns, self._most)
+        pieces = blamed | self._goes_with
+        return min(pieces.total_ns + self._more(pieces), self._most)
+
+    def _more(self, pieces: Intervals) -> int:
+        """What as many steps could have more of it than those of this window have.
+
+        The gap before the first step lies outside: it may be as long as the longest. Where steps
+        differ, all may be like the quarter of them that has most.
+        """
+        steps = self._device.steps
+        if len(steps) < 2:
+            return 0
+        cost = np.sort(pieces.overlap_with(steps.start_ns, steps.end_ns))
+        quarter = int(cost[-ceil(QUARTER * len(steps))])
+        return max(int(cost[-1]), len(steps) * quarter - pieces.total_ns)
+
+
+def _bound_ns(device: DeviceMeasurements) -> int:
+    """The shortest that the kernels of the window can take.
+
+    Copies to the host may trail behind the last kernel, so they do not bound it.
+    """
+    loads = device.copies.get(Direction.H2D)
+    computing = device.compute_ns - device.stalled.total_ns
+    return max(computing, device.communication.total_ns, loads.pinned.total_ns if loads else 0)
+
+
+def _busy_inside(other: DeviceMeasurements, device: DeviceMeasurements) -> int:
+    window = device.window
+    computing = other.compute.clip(window.start_ns, window.end_ns)
+    return computing.total_ns - (computing & other.stalled).total_ns
