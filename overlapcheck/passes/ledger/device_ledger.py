@@ -25,9 +25,9 @@ from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import DeviceTables, ProcessTables
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, OsCalls, Overheads
+from overlapcheck.trace import ApiCalls, MpiCalls, OsCalls, Overheads
 
-_Timed = TypeVar("_Timed", ApiCalls, OsCalls, Overheads)
+_Timed = TypeVar("_Timed", ApiCalls, MpiCalls, OsCalls, Overheads)
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _HANDED_OVER_BEFORE = (
     Reason.HOST_SYNC,
@@ -120,7 +120,7 @@ def _on_device_clock(
     process: ProcessTables, own: OnDevice, skew_ns: int
 ) -> tuple[ProcessTables, OnDevice]:
     """What the host did, at the times that the device's clock showed."""
-    ops, calls, os_calls, overheads = own.ops, process.calls, process.os_calls, process.overheads
+    ops = own.ops
     known = ops.launch_start_ns != ABSENT_TIME
     moved = replace(
         ops,
@@ -132,7 +132,13 @@ def _on_device_clock(
         start_ns, end_ns = table.start_ns + skew_ns, table.end_ns + skew_ns
         return replace(table, start_ns=start_ns, end_ns=end_ns)
 
-    process = replace(process, calls=at(calls), os_calls=at(os_calls), overheads=at(overheads))
+    process = replace(
+        process,
+        calls=at(process.calls),
+        os_calls=at(process.os_calls),
+        mpi_calls=at(process.mpi_calls),
+        overheads=at(process.overheads),
+    )
     return process, OnDevice(moved, own.rows)
 
 
