@@ -16,16 +16,16 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
-from overlapcheck.ingest import read as ingest
-from overlapcheck.ingest.columnar import is_table_folder
-from overlapcheck.ingest.identify import InputKind, identify
-from overlapcheck.ingest.source_lines import located
-from overlapcheck.ingest.sync_log import read_sync_log
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report
+from overlapcheck.reporting.source_lines import located
+from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys import read as ingest
+from overlapcheck.sources.nsys.columnar import is_table_folder
+from overlapcheck.sources.nsys.identify import InputKind, identify
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 

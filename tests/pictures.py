@@ -25,10 +25,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Trace
 from tests.export import VM
 

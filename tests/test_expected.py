@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from overlapcheck.checks.judge import judge
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import DeviceMeasurements, WindowSource
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 

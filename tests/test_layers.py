@@ -15,7 +15,7 @@ STAGES = {
     "policy",
     "compare",
     "capture",
-    "ingest",
+    "sources",
     "passes",
     "checks",
     "causes",
@@ -165,8 +165,8 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     }
 
 
-@pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"ingest"})))
-def test_sql_and_table_names_stay_in_ingest(path: Path) -> None:
+@pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"sources"})))
+def test_sql_and_table_names_stay_in_sources(path: Path) -> None:
     tree = tree_of(path)
     docstrings = {
         id(node.value)

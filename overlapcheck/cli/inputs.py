@@ -19,8 +19,8 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
         InputUnreadable: an argument names nothing.
     """
     from overlapcheck.cli.files import spare_inputs
-    from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
+    from overlapcheck.sources.nsys.columnar import is_table_folder
 
     named = None
     if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:

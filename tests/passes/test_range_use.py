@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlapcheck.copies import Direction
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.time_use import RangeUse
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Ranges, Trace, rows_or_none
 from tests.export import RealExport

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.steps import (
@@ -15,6 +14,7 @@ from overlapcheck.passes.steps import (
     family_of,
     step_ranges,
 )
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import edit
 from tests.pictures import Picture, picture, pid_of
 

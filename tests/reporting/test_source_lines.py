@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.finding import SourceLine
-from overlapcheck.ingest.source_lines import located
+from overlapcheck.reporting.source_lines import located
 from tests.renderers.test_terminal import a_finding
 
 LINE = "secret = 'xyz'"

@@ -30,7 +30,7 @@ import numpy as np
 
 from overlapcheck.columns import Ints, chosen, joined
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
-from overlapcheck.ingest.arrow_columns import (
+from overlapcheck.sources.nsys.arrow_columns import (
     is_text,
     is_whole,
     storable,
@@ -38,8 +38,8 @@ from overlapcheck.ingest.arrow_columns import (
     text_bytes,
     whole,
 )
-from overlapcheck.ingest.database import EXPORT_TABLES, Database
-from overlapcheck.ingest.excerpt import Keep
+from overlapcheck.sources.nsys.database import EXPORT_TABLES, Database
+from overlapcheck.sources.nsys.excerpt import Keep
 
 if TYPE_CHECKING:
     import pyarrow as pa

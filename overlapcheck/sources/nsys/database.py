@@ -17,10 +17,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
-from overlapcheck.ingest.excerpt import Keep
-from overlapcheck.ingest.integrity import Damaged, Inspector, quoted, uri_of
-from overlapcheck.ingest.journals import require_settled
-from overlapcheck.ingest.pages import integer_columns
+from overlapcheck.sources.nsys.excerpt import Keep
+from overlapcheck.sources.nsys.integrity import Damaged, Inspector, quoted, uri_of
+from overlapcheck.sources.nsys.journals import require_settled
+from overlapcheck.sources.nsys.pages import integer_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlapcheck.errors import TooLarge
-from overlapcheck.ingest.schemas import device_work, host_calls
 from overlapcheck.quantities import count_of, size
+from overlapcheck.sources.nsys.schemas import device_work, host_calls
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
-    from overlapcheck.ingest.excerpt import Excerpt
+    from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Excerpt
 
 _BYTES_PER_ROW = {
     device_work.KERNEL: 250,

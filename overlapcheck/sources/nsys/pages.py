@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlapcheck.columns import Index, Ints, chosen, compact, constant
-from overlapcheck.ingest.btree import (
+from overlapcheck.sources.nsys.btree import (
     LEAF,
     MORE,
     Bytes,
@@ -39,8 +39,8 @@ from overlapcheck.ingest.btree import (
     page_cells,
     require_sound,
 )
-from overlapcheck.ingest.excerpt import Keep
-from overlapcheck.ingest.integrity import quoted, uri_of
+from overlapcheck.sources.nsys.excerpt import Keep
+from overlapcheck.sources.nsys.integrity import quoted, uri_of
 
 # What is decoded at a time: much more leaves the processor's cache, and with much less two threads
 # that decode side by side mostly wait for the interpreter.

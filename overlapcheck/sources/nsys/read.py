@@ -10,11 +10,12 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, constant, distinct
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.ingest.columnar import open_folder
-from overlapcheck.ingest.database import Database, open_database
-from overlapcheck.ingest.excerpt import Excerpt, Launched
-from overlapcheck.ingest.memory import require_room
-from overlapcheck.ingest.schemas import (
+from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.columnar import open_folder
+from overlapcheck.sources.nsys.database import Database, open_database
+from overlapcheck.sources.nsys.excerpt import Excerpt, Launched
+from overlapcheck.sources.nsys.memory import require_room
+from overlapcheck.sources.nsys.schemas import (
     backtraces,
     device_work,
     host_calls,
@@ -25,8 +26,7 @@ from overlapcheck.ingest.schemas import (
     target,
     unified_memory,
 )
-from overlapcheck.ingest.schemas._select import NotWholeNumbers, decoded, integers, text
-from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers, decoded, integers, text
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Frame
 from tests.export import RealExport
 

@@ -14,8 +14,8 @@ import pytest
 
 from overlapcheck import pipeline
 from overlapcheck.columns import Columns
-from overlapcheck.ingest.columnar import TableFolder, open_folder
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.columnar import TableFolder, open_folder
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Missing, Trace
 from tests.export import RealExport, edit
 from tests.pictures import picture
@@ -246,7 +246,7 @@ def test_large_tables_are_read_without_pandas_and_without_a_copy_in_sqlite(
     program = f"""
 import sys
 from pathlib import Path
-from overlapcheck.ingest import columnar, read
+from overlapcheck.sources.nsys import columnar, read
 
 class Watched(columnar.TableFolder):
     copied = []

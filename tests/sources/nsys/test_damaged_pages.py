@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import ReportDamaged
-from overlapcheck.ingest.database import open_database
-from overlapcheck.ingest.pages import integer_columns
+from overlapcheck.sources.nsys.database import open_database
+from overlapcheck.sources.nsys.pages import integer_columns
 from tests.export import RealExport
 
 NULL = -7

@@ -16,8 +16,8 @@ from overlapcheck.errors import (
     OverlapcheckError,
     ReportDamaged,
 )
-from overlapcheck.ingest.database import open_database
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.database import open_database
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport, edit
 from tests.pictures import picture
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import InputUnreadable, NotAReport, OverlapcheckError, ReportDamaged
-from overlapcheck.ingest.identify import InputKind, identify
+from overlapcheck.sources.nsys.identify import InputKind, identify
 
 REPORT = b"NVIDIA Tegra Profiler Report 2023@4@4@54-234433681190v0" + bytes(500) + b"U3w[END]"
 STREAM = b"U3w[END]NVIDIA Nsight Systems Stream 2023.4.4.54-234433681190v0" + bytes(500)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import ReportDamaged
-from overlapcheck.ingest.database import open_database
+from overlapcheck.sources.nsys.database import open_database
 from tests.export import query
 from tests.pictures import picture
 

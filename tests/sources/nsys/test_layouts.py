@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.copies import Direction
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.kinds import CopyKind
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Contexts, EventRecords, Missing
 from tests.export import RealExport, edit, query
 from tests.pictures import measure_file, picture

@@ -9,8 +9,8 @@ import pytest
 
 from overlapcheck.cli import main
 from overlapcheck.errors import ExitCode, TooLarge
-from overlapcheck.ingest import excerpt, memory
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys import excerpt, memory
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport
 
 

@@ -10,7 +10,7 @@ import pytest
 from overlapcheck import pipeline
 from overlapcheck.columns import Columns
 from overlapcheck.errors import OverlapcheckError
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Trace
 from tests.export import edit, query
 from tests.pictures import picture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.nccl_calls import NcclCall, NcclCalls
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Missing
 from tests.export import RealExport, edit, query
 from tests.nccl_payloads import (

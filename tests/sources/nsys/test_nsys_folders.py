@@ -12,9 +12,9 @@ from overlapcheck import pipeline
 from overlapcheck.capture.discovery import find_nsys
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.errors import NsysNotFound
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import EventRecords, rows_or_none
-from tests.ingest.test_columnar import assert_same
+from tests.sources.nsys.test_columnar import assert_same
 
 REPORTS = sorted((Path(__file__).parents[3] / "shared" / "reports").glob("*.nsys-rep"))
 FOLDERS = ("parquetdir", "arrowdir")

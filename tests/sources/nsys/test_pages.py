@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.ingest.pages import integer_columns
+from overlapcheck.sources.nsys.pages import integer_columns
 
 NULL = -7
 LAYOUTS = ("plain", "key", "without rowid", "text", "column added", "odd values")

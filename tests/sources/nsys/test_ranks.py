@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.ingest.read import read_trace
-from overlapcheck.ingest.schemas.ranks import rank_in
 from overlapcheck.rank_hints import RankHints
+from overlapcheck.sources.nsys.read import read_trace
+from overlapcheck.sources.nsys.schemas.ranks import rank_in
 from tests.export import edit
 from tests.pictures import picture, pid_of
 

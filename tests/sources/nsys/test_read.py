@@ -12,7 +12,7 @@ import pytest
 
 from overlapcheck.capture_info import Severity
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import (
     ApiCalls,
     Copies,

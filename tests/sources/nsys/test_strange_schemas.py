@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import ReportDamaged
-from overlapcheck.ingest.database import SqliteExport, open_database
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.database import SqliteExport, open_database
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Missing
 from tests.export import edit
 from tests.pictures import picture

@@ -20,12 +20,12 @@ from overlapcheck.errors import (
     OverlapcheckError,
     ReportDamaged,
 )
-from overlapcheck.ingest.columnar import is_table_folder
-from overlapcheck.ingest.database import EXPORT_TABLES
-from overlapcheck.ingest.identify import InputKind, identify
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.ranks.inputs import expand, is_several
 from overlapcheck.ranks.work import content_digest
+from overlapcheck.sources.nsys.columnar import is_table_folder
+from overlapcheck.sources.nsys.database import EXPORT_TABLES
+from overlapcheck.sources.nsys.identify import InputKind, identify
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport
 from tests.table_folder import (
     SUFFIX,

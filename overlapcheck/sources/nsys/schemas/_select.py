@@ -16,8 +16,8 @@ from overlapcheck.kinds import ANY_PROCESS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from overlapcheck.ingest.database import Database
-    from overlapcheck.ingest.excerpt import Keep
+    from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Keep
 
 # Arrow's own encoder takes longer to import than these take to number.
 _FEW_ROWS = 100_000

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints
-from overlapcheck.ingest.schemas._select import (
+from overlapcheck.sources.nsys.schemas._select import (
     by_start,
     column,
     decoded,
@@ -29,7 +29,7 @@ from overlapcheck.ingest.schemas._select import (
 from overlapcheck.trace import Backtraces, Frame, Missing
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 NVTX = "NVTX_EVENTS"
 CHAINS = "CUDA_CALLCHAINS"

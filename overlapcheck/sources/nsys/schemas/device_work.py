@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, compact, constant
-from overlapcheck.ingest.schemas import enums
-from overlapcheck.ingest.schemas._select import TIMES, Source, by_start, fetch, joined, kept
 from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.schemas import enums
+from overlapcheck.sources.nsys.schemas._select import TIMES, Source, by_start, fetch, joined, kept
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
-    from overlapcheck.ingest.excerpt import Excerpt, Keep
+    from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Excerpt, Keep
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 GRAPH = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"

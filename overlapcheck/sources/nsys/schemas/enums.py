@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.ingest.schemas._select import integers, text, texts
 from overlapcheck.kinds import CopyKind, MemoryKind
+from overlapcheck.sources.nsys.schemas._select import integers, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 _MEMORY_LABELS = {
     "pageable": MemoryKind.PAGEABLE,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, compact, distinct, numbered, ordered
-from overlapcheck.ingest.schemas._select import (
+from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.schemas._select import (
     TIMES,
     Source,
     by_start,
@@ -22,14 +23,13 @@ from overlapcheck.ingest.schemas._select import (
     kept,
     split_thread,
 )
-from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.trace import ApiCalls, EventRecords, Missing, OsCalls, Overheads, Syncs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from overlapcheck.ingest.database import Database
-    from overlapcheck.ingest.excerpt import Keep
+    from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Keep
 
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 SYNC = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.schemas._select import column, integers, text, texts
-from overlapcheck.ingest.schemas.device_work import GRAPH
-from overlapcheck.ingest.schemas.ranks import read_rank_hints
 from overlapcheck.redaction import command_text, message_text
+from overlapcheck.sources.nsys.schemas._select import column, integers, text, texts
+from overlapcheck.sources.nsys.schemas.device_work import GRAPH
+from overlapcheck.sources.nsys.schemas.ranks import read_rank_hints
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 _SIMPLE = r"[\w,:;^+-]{0,80}"
 _KEPT_VARIABLES = {

@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from overlapcheck.columns import ABSENT, Index, Ints
-from overlapcheck.ingest.schemas._select import (
+from overlapcheck.nccl_calls import NcclCall, NcclCalls
+from overlapcheck.sources.nsys.schemas._select import (
     by_start_outer_first,
     column,
     decoded,
@@ -34,12 +35,11 @@ from overlapcheck.ingest.schemas._select import (
     texts,
     thread,
 )
-from overlapcheck.ingest.schemas.nvtx import NVTX, RANGE_TYPES
-from overlapcheck.nccl_calls import NcclCall, NcclCalls
+from overlapcheck.sources.nsys.schemas.nvtx import NVTX, RANGE_TYPES
 from overlapcheck.trace import Missing
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 ENTRIES = "NVTX_PAYLOAD_SCHEMA_ENTRIES"
 _NAME = re.compile(r"nccl(\w+?)(?:Config)?")

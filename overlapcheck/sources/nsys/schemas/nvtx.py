@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.schemas._select import (
+from overlapcheck.sources.nsys.schemas._select import (
     by_start_outer_first,
     column,
     decoded,
@@ -20,7 +20,7 @@ from overlapcheck.ingest.schemas._select import (
 from overlapcheck.trace import Missing, Ranges
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 NVTX = "NVTX_EVENTS"
 # Push/pop and start/end ranges, live (59, 60) and imported from text files (70, 71).

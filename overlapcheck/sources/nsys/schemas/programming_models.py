@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import Ints, compact
-from overlapcheck.ingest.schemas._select import Source, by_start_outer_first, joined
-from overlapcheck.ingest.schemas.host_calls import host_rows
+from overlapcheck.sources.nsys.schemas._select import Source, by_start_outer_first, joined
+from overlapcheck.sources.nsys.schemas.host_calls import host_rows
 from overlapcheck.trace import Directives, Missing, MpiCalls
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
-    from overlapcheck.ingest.excerpt import Keep
+    from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Keep
 
 MPI_TABLES = (
     "MPI_P2P_EVENTS",

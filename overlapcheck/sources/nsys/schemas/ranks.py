@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from overlapcheck.ingest.schemas._select import integers, process, text, texts
 from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.rank_hints import RankHints
+from overlapcheck.sources.nsys.schemas._select import integers, process, text, texts
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 # The most telling first: a local rank is one only where all ranks are on one machine.
 RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import Ints
-from overlapcheck.ingest.schemas._select import column, integers, select, text, texts
 from overlapcheck.kinds import DeviceKey, StreamKind
+from overlapcheck.sources.nsys.schemas._select import column, integers, select, text, texts
 from overlapcheck.trace import Contexts, Gpu, Missing, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 STREAM = "TARGET_INFO_CUDA_STREAM"
 CONTEXT = "TARGET_INFO_CUDA_CONTEXT_INFO"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from overlapcheck.columns import ABSENT, compact
-from overlapcheck.ingest.schemas._select import Source, fetch
 from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.schemas._select import Source, fetch
 from overlapcheck.trace import Missing, PageFaults
 
 if TYPE_CHECKING:
-    from overlapcheck.ingest.database import Database
+    from overlapcheck.sources.nsys.database import Database
 
 GPU_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
 
