@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.columns import Index, Ints, Mask, distinct
-from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.processes import ANY_PROCESS
 
 MARGIN_NS = 1_000_000_000
 """Longer than launches are ahead of their kernels: a queue holds about a thousand."""

@@ -10,11 +10,12 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, constant, distinct
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.sources.nsys.columnar import open_folder
 from overlapcheck.sources.nsys.database import Database, open_database
 from overlapcheck.sources.nsys.excerpt import Excerpt, Launched
 from overlapcheck.sources.nsys.memory import require_room
+from overlapcheck.sources.nsys.processes import ANY_PROCESS, Numbering
+from overlapcheck.sources.nsys.recording import NSYS
 from overlapcheck.sources.nsys.schemas import (
     backtraces,
     device_work,
@@ -27,7 +28,7 @@ from overlapcheck.sources.nsys.schemas import (
     unified_memory,
 )
 from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers, decoded, integers, text
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace, pids_of
+from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,8 +69,13 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
     kernels = _of_sole_process(work.kernels, api_calls)
     copies = _of_sole_process(work.copies, api_calls)
     memsets = _of_sole_process(work.memsets, api_calls)
-    pids = pids_of((kernels, copies, memsets, api_calls, ranges))
-    thread_name_ids = target.read_thread_name_ids(db, np.array(pids, dtype=np.int64))
+    syncs, event_records = host_calls.read_syncs(db), host_calls.read_event_records(db)
+    nccl_calls, page_faults = nccl.read_nccl_calls(db), unified_memory.read_page_faults(db)
+    streams, contexts = target.read_streams(db), target.read_contexts(db)
+    marks, stacks = backtraces.read_python_backtraces(db)
+    active = (kernels, copies, memsets, api_calls, ranges)
+    pids = Numbering(active).shifted
+    thread_name_ids = target.read_thread_name_ids(db, pids)
 
     named = (kernels, api_calls, os_calls, mpi_calls, directives, overheads, ranges)
     used = [table.name_id for table in named if not isinstance(table, Missing)]
@@ -80,33 +86,40 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
     if not isinstance(api_calls, Missing):
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
-    marks, stacks = backtraces.read_python_backtraces(db)
+    on_device = (syncs, event_records, page_faults, streams, contexts)
+    on_host = (nccl_calls, os_calls, mpi_calls, directives, overheads, marks)
+    by = Numbering((*active, *on_device, *on_host))
     return Trace(
         info=metadata.read_capture_info(db, work.untimed, work.backward),
         strings=Strings(names, "StringIds"),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
-        process_names=target.read_process_names(db, pids),
-        thread_names={key: names.get(i, "") for key, i in thread_name_ids.items()},
-        kernels=kernels,
-        copies=copies,
-        memsets=memsets,
-        api_calls=api_calls,
-        syncs=host_calls.read_syncs(db),
-        event_records=host_calls.read_event_records(db),
-        ranges=ranges,
-        nccl_calls=nccl.read_nccl_calls(db),
-        os_calls=os_calls,
-        mpi_calls=mpi_calls,
-        directives=directives,
-        overheads=overheads,
-        page_faults=unified_memory.read_page_faults(db),
-        streams=target.read_streams(db),
-        contexts=target.read_contexts(db),
-        backtraces=marks,
+        processes=by.processes(target.read_process_names(db, pids)),
+        thread_names={
+            (number, tid): names.get(i, "")
+            for (shifted, tid), i in thread_name_ids.items()
+            if (number := by.number(shifted)) is not None
+        },
+        kernels=by.numbered(kernels),
+        copies=by.numbered(copies),
+        memsets=by.numbered(memsets),
+        api_calls=by.numbered(api_calls),
+        syncs=by.numbered(syncs),
+        event_records=by.numbered(event_records),
+        ranges=by.numbered(ranges),
+        nccl_calls=by.numbered(nccl_calls),
+        os_calls=by.numbered(os_calls),
+        mpi_calls=by.numbered(mpi_calls),
+        directives=by.numbered(directives),
+        overheads=by.numbered(overheads),
+        page_faults=by.numbered(page_faults),
+        streams=by.numbered(streams),
+        contexts=by.numbered(contexts),
+        backtraces=by.numbered(marks),
         stacks=stacks,
         call_sites={} if stacks else backtraces.read_call_sites(db),
         single_kernels=work.single_kernels,
+        recorder=NSYS,
     )
 
 
@@ -123,7 +136,7 @@ def _events(
             if not isinstance(table, Missing)
         ]
         none = np.empty(0, dtype=np.int64)
-        pid = np.concatenate([none, *(table.pid for table in tables)])
+        pid = np.concatenate([none, *(table.process for table in tables)])
         ids = np.concatenate([none, *(table.correlation_id for table in tables)])
         return work, host_calls.read_api_calls(db, excerpt.calls(Launched(pid, ids)))
     # Side by side: numpy lets go of the interpreter while it decodes.
@@ -146,12 +159,16 @@ def _check_window(db: Database, excerpt: Excerpt, work: device_work.DeviceWork) 
 
 def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table | Missing:
     """Give device rows without a process to the only process that called CUDA, if there is one."""
-    if isinstance(table, Missing) or isinstance(calls, Missing) or (table.pid != ANY_PROCESS).any():
+    if (
+        isinstance(table, Missing)
+        or isinstance(calls, Missing)
+        or (table.process != ANY_PROCESS).any()
+    ):
         return table
-    callers = distinct(calls.pid)
+    callers = distinct(calls.process)
     if callers.size != 1:
         return table
-    return replace(table, pid=constant(int(callers[0]), len(table)))
+    return replace(table, process=constant(int(callers[0]), len(table)))
 
 
 def _first_free_id(db: Database) -> int:

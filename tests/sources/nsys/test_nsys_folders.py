@@ -16,7 +16,7 @@ from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import EventRecords, rows_or_none
 from tests.sources.nsys.test_columnar import assert_same
 
-REPORTS = sorted((Path(__file__).parents[3] / "shared" / "reports").glob("*.nsys-rep"))
+REPORTS = sorted((Path(__file__).parents[4] / "shared" / "reports").glob("*.nsys-rep"))
 FOLDERS = ("parquetdir", "arrowdir")
 _NEEDS = pytest.mark.skipif(not REPORTS, reason="../shared with real reports is not here")
 _CASES = [pytest.param(report, id=report.stem) for report in REPORTS] or [

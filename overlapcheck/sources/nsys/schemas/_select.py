@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.types
 
 from overlapcheck.columns import ABSENT, Ints, Mask, compact, constant, is_constant, ordered
-from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.sources.nsys.processes import ANY_PROCESS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,12 +162,25 @@ def split_thread(columns: dict[str, Ints], *, known: bool) -> None:
     """
     both = columns.pop("thread")
     if not known:
-        columns |= {"pid": constant(ANY_PROCESS, both.size), "tid": constant(ABSENT, both.size)}
+        columns |= {"process": constant(ANY_PROCESS, both.size), "tid": constant(ABSENT, both.size)}
         return
     one = both[:1] if is_constant(both) else both
-    pid, tid = one >> 24, np.where(one == ABSENT, ABSENT, one & 0xFFFFFF)
-    for name, values in (("pid", pid), ("tid", tid)):
+    shifted, tid = one >> 24, np.where(one == ABSENT, ABSENT, one & 0xFFFFFF)
+    for name, values in (("process", shifted), ("tid", tid)):
         columns[name] = compact(values) if one is both else constant(int(values[0]), both.size)
+
+
+def ids(columns: dict[str, Ints], *names: str) -> None:
+    """Make ABSENT of every 0: CUPTI counts streams, calls and pairs of events from 1 on.
+
+    Args:
+        columns: changed in place.
+        names: columns of ids.
+    """
+    for name in names:
+        values = columns[name]
+        if not values.all():
+            columns[name] = compact(np.where(values == 0, ABSENT, values))
 
 
 def text(expression: str) -> str:

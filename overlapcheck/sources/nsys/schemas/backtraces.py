@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.schemas._select import (
     by_start,
     column,
@@ -48,12 +49,12 @@ def read_python_backtraces(
     db: Database,
 ) -> tuple[Backtraces | Missing, dict[int, tuple[Frame, ...]]]:
     """Marks with a stack each, and the frames of every distinct stack, innermost first."""
-    missing = Missing("backtraces", "the report holds no Python backtraces", "--backtrace")
+    missing = Missing(Content.BACKTRACES, "the report holds no Python backtraces")
     if not db.has(NVTX, "start", "eventType", "jsonText"):
         return missing, {}
     expressions = {
         "start_ns": "start",
-        "pid": process(db, NVTX, thread=True),
+        "process": process(db, NVTX, thread=True),
         "tid": thread(db, NVTX),
     }
     chosen = ", ".join(f"{sql} AS {name}" for name, sql in expressions.items())

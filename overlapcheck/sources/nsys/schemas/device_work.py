@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints, compact, constant
-from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.recorder import Content
+from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas import enums
-from overlapcheck.sources.nsys.schemas._select import TIMES, Source, by_start, fetch, joined, kept
+from overlapcheck.sources.nsys.schemas._select import (
+    TIMES,
+    Source,
+    by_start,
+    fetch,
+    ids,
+    joined,
+    kept,
+)
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 if TYPE_CHECKING:
@@ -27,13 +36,13 @@ MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
 MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 
 _OPERATION = TIMES | {
-    "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+    "process": Source("globalPid", ABSENT, ANY_PROCESS << 24),
     "device_id": Source("deviceId", 0),
     "context_id": Source("contextId", 0),
     "stream_id": Source("streamId"),
     "correlation_id": Source("correlationId"),
 }
-_NO_KERNELS = Missing("kernels", f"no table {KERNEL}", "--trace=cuda")
+_NO_KERNELS = Missing(Content.KERNELS, f"no table {KERNEL}")
 _LATEST = TIMES["start_ns"].null
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
@@ -94,7 +103,9 @@ class _Reader:
             self.backward += int(np.count_nonzero(timed))
             self.untimed += int(np.count_nonzero(~timed))
         columns = kept(columns, usable)
-        columns["pid"] = compact(columns["pid"] >> 24)
+        # Migrations of unified memory have a stream 0, too: they run on none.
+        ids(columns, "stream_id", "correlation_id")
+        columns["process"] = compact(columns["process"] >> 24)
         return columns
 
     def kernels(self) -> Kernels | Missing:
@@ -127,7 +138,7 @@ class _Reader:
     def copies(self) -> Copies | Missing:
         """Copies with nsys's memory kinds, resolved by label where the export has labels."""
         if not self._db.has(MEMCPY, "start", "end"):
-            return Missing("copies", f"no table {MEMCPY}", "--trace=cuda")
+            return Missing(Content.COPIES, f"no table {MEMCPY}")
         extra = {
             "bytes": Source("bytes", 0),
             "kind": Source("copyKind", 0),
@@ -146,6 +157,6 @@ class _Reader:
     def memsets(self) -> Memsets | Missing:
         """Memory sets."""
         if not self._db.has(MEMSET, "start", "end"):
-            return Missing("memsets", f"no table {MEMSET}", "--trace=cuda")
+            return Missing(Content.MEMSETS, f"no table {MEMSET}")
         extra = {"bytes": Source("bytes", 0), "graph_node_id": Source("graphNodeId")}
         return Memsets(**by_start(self._operations(MEMSET, extra)))

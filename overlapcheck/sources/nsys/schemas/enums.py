@@ -1,4 +1,4 @@
-"""Copy and memory kinds: by the labels in the file, else by nsys's own numbers.
+"""Kinds of copies, memory and streams: by the labels in the file, else by nsys's own numbers.
 
 NOTE: nsys's memory kinds are CUPTI's shifted by one. Reading an export with CUPTI's numbers calls
 every pinned copy pageable, a mistake that other tools made.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.kinds import CopyKind, MemoryKind
+from overlapcheck.kinds import CopyKind, MemoryKind, StreamKind
 from overlapcheck.sources.nsys.schemas._select import integers, text, texts
 
 if TYPE_CHECKING:
@@ -45,13 +45,32 @@ _COPY_LABELS = {
     "unified device-to-host": CopyKind.UNIFIED_DEVICE_TO_HOST,
     "unified device-to-device": CopyKind.UNIFIED_DEVICE_TO_DEVICE,
 }
-_COPY_NUMBERS = {kind.value: kind for kind in CopyKind} | {
+_COPY_NUMBERS = {
+    1: CopyKind.HOST_TO_DEVICE,
+    2: CopyKind.DEVICE_TO_HOST,
     3: CopyKind.HOST_TO_DEVICE,
     4: CopyKind.DEVICE_TO_HOST,
     5: CopyKind.DEVICE_TO_DEVICE,
     6: CopyKind.DEVICE_TO_DEVICE,
     7: CopyKind.DEVICE_TO_DEVICE,
+    8: CopyKind.DEVICE_TO_DEVICE,
+    9: CopyKind.HOST_TO_HOST,
+    10: CopyKind.PEER_TO_PEER,
+    11: CopyKind.UNIFIED_HOST_TO_DEVICE,
+    12: CopyKind.UNIFIED_DEVICE_TO_HOST,
+    13: CopyKind.UNIFIED_DEVICE_TO_DEVICE,
 }
+_MEMORY_NUMBERS = {
+    0: MemoryKind.PAGEABLE,
+    1: MemoryKind.PINNED,
+    2: MemoryKind.DEVICE,
+    3: MemoryKind.ARRAY,
+    4: MemoryKind.MANAGED,
+    5: MemoryKind.DEVICE_STATIC,
+    6: MemoryKind.MANAGED_STATIC,
+}
+# Of a stream's `flag`; one of a version to come says nothing that we know.
+_STREAM_NUMBERS = {1: StreamKind.BLOCKING, 2: StreamKind.NON_BLOCKING, 3: StreamKind.NULL}
 
 
 def copy_kinds(db: Database, numbers: Ints) -> Ints:
@@ -62,9 +81,13 @@ def copy_kinds(db: Database, numbers: Ints) -> Ints:
 
 def memory_kinds(db: Database, numbers: Ints) -> Ints:
     """MemoryKind of each row; UNKNOWN where not recorded."""
-    own_numbers = {kind.value: kind for kind in MemoryKind}
     labelled = _labels(db, "ENUM_CUDA_MEM_KIND", _MEMORY_LABELS)
-    return _translate(numbers, own_numbers | labelled, MemoryKind.UNKNOWN)
+    return _translate(numbers, _MEMORY_NUMBERS | labelled, MemoryKind.UNKNOWN)
+
+
+def stream_kinds(flags: Ints) -> Ints:
+    """StreamKind of each row."""
+    return _translate(flags, _STREAM_NUMBERS, StreamKind.UNKNOWN)
 
 
 def _labels(db: Database, table: str, meaning: Mapping[str, int]) -> dict[int, int]:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, compact, distinct, numbered, ordered
-from overlapcheck.kinds import ANY_PROCESS
+from overlapcheck.recorder import Content
+from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas._select import (
     TIMES,
     Source,
     by_start,
     by_start_outer_first,
     fetch,
+    ids,
     joined,
     kept,
     split_thread,
@@ -68,16 +70,14 @@ def host_rows(
 def read_api_calls(db: Database, keep: Keep | None = None) -> ApiCalls | Missing:
     """CUDA calls; `name_id` is still the raw one (see `merge_api_names`)."""
     if not db.has(RUNTIME, "start", "end"):
-        return Missing("CUDA calls", f"no table {RUNTIME}", "--trace=cuda")
+        return Missing(Content.CALLS, f"no table {RUNTIME}")
     extra = {
         "correlation_id": Source("correlationId"),
         "returned": Source("returnValue", 0),
-        "callchain_id": Source("callchainId", 0),
+        "callchain_id": Source("callchainId"),
     }
     columns = host_rows(db, RUNTIME, extra, keep)
-    # Zero means no call chain.
-    chain = columns["callchain_id"]
-    columns["callchain_id"] = compact(np.where(chain == 0, ABSENT, chain))
+    ids(columns, "correlation_id", "callchain_id")
     columns = by_start_outer_first(columns)
     succeeded = compact(columns.pop("returned") == 0)
     return ApiCalls(**columns, succeeded=succeeded)
@@ -113,14 +113,14 @@ def without_repeats(calls: ApiCalls) -> ApiCalls:
     several = _with_repeated_id(calls)
     if several.size == 0:
         return calls
-    keys = (calls.pid, calls.correlation_id, calls.name_id)
+    keys = (calls.process, calls.correlation_id, calls.name_id)
     order = several[ordered(*(key[several] for key in keys))]
     same = np.zeros(len(calls), dtype=bool)
     previous, following = order[:-1], order[1:]
     same[following] = (
-        (calls.correlation_id[following] > 0)
+        (calls.correlation_id[following] != ABSENT)
         & (calls.correlation_id[following] == calls.correlation_id[previous])
-        & (calls.pid[following] == calls.pid[previous])
+        & (calls.process[following] == calls.process[previous])
         & (calls.tid[following] == calls.tid[previous])
         & (calls.name_id[following] == calls.name_id[previous])
     )
@@ -129,10 +129,10 @@ def without_repeats(calls: ApiCalls) -> ApiCalls:
 
 def _with_repeated_id(calls: ApiCalls) -> Index:
     """Rows whose correlation id their process used more than once."""
-    codes = numbered(calls.pid)[1]
-    ids = calls.correlation_id
+    codes = numbered(calls.process)[1]
+    numbers = calls.correlation_id
     # Unique as long as correlation ids are the 32-bit numbers that CUPTI makes them.
-    key = ids if codes.strides == (0,) else ids + (codes << 34)
+    key = numbers if codes.strides == (0,) else numbers + (codes << 34)
     in_order = np.sort(key)
     repeated = in_order[1:][in_order[1:] == in_order[:-1]]
     return np.flatnonzero(np.isin(key, distinct(repeated)))
@@ -141,9 +141,9 @@ def _with_repeated_id(calls: ApiCalls) -> Index:
 def read_syncs(db: Database) -> Syncs | Missing:
     """Ids only: syncType changed its meaning twice, so kinds come from the API name."""
     if not db.has(SYNC, "start", "end"):
-        return Missing("synchronisations", f"no table {SYNC}", "--trace=cuda")
+        return Missing(Content.SYNCS, f"no table {SYNC}")
     sources = TIMES | {
-        "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+        "process": Source("globalPid", ABSENT, ANY_PROCESS << 24),
         "context_id": Source("contextId", 0),
         "stream_id": Source("streamId"),
         "correlation_id": Source("correlationId"),
@@ -151,11 +151,13 @@ def read_syncs(db: Database) -> Syncs | Missing:
         "event_sync_id": Source("eventSyncId"),
     }
     columns = fetch(db, SYNC, sources)
-    columns["pid"] = compact(columns["pid"] >> 24)
+    columns["process"] = compact(columns["process"] >> 24)
     columns = by_start(columns)
     for name in ("stream_id", "event_id", "event_sync_id"):
         columns[name] = _applicable(columns[name])
-    return Syncs(**columns)
+    never = compact(columns["event_sync_id"] == 0)
+    ids(columns, "stream_id", "correlation_id", "event_sync_id")
+    return Syncs(**columns, never_recorded=never)
 
 
 def _applicable(ids: Ints) -> Ints:
@@ -165,9 +167,9 @@ def _applicable(ids: Ints) -> Ints:
 def read_event_records(db: Database) -> EventRecords | Missing:
     """Event records; a table since 2022, with eventSyncId since schema 3.20."""
     if not db.has(EVENT, "streamId", "correlationId"):
-        return Missing("event records", f"no table {EVENT}", "--cuda-event-trace=true")
+        return Missing(Content.EVENT_RECORDS, f"no table {EVENT}")
     sources = {
-        "pid": Source("globalPid", ABSENT, ANY_PROCESS << 24),
+        "process": Source("globalPid", ABSENT, ANY_PROCESS << 24),
         "device_id": Source("deviceId", 0),
         "context_id": Source("contextId", 0),
         "stream_id": Source("streamId"),
@@ -176,8 +178,9 @@ def read_event_records(db: Database) -> EventRecords | Missing:
         "event_sync_id": Source("eventSyncId"),
     }
     columns = fetch(db, EVENT, sources)
-    columns["pid"] = compact(columns["pid"] >> 24)
-    order = ordered(columns["pid"], columns["correlation_id"])
+    ids(columns, "stream_id", "correlation_id", "event_sync_id")
+    columns["process"] = compact(columns["process"] >> 24)
+    order = ordered(columns["process"], columns["correlation_id"])
     return EventRecords(**{name: compact(values[order]) for name, values in columns.items()})
 
 
@@ -186,12 +189,12 @@ def read_os_calls(
 ) -> OsCalls | Missing:
     """OS calls of the threads that also call CUDA: no other thread's calls can explain a gap."""
     if not db.has(OSRT, "start", "end"):
-        return Missing("OS calls", "the report holds no OS runtime rows", "--trace=osrt")
+        return Missing(Content.OS_CALLS, "the report holds no OS runtime rows")
     columns = host_rows(db, OSRT, {}, keep)
     known = db.has(OSRT, "globalTid") and db.has(RUNTIME, "globalTid")
     if known and not isinstance(calls, Missing):
-        callers = distinct(_thread(calls.pid, calls.tid))
-        thread = _thread(columns["pid"], columns["tid"])
+        callers = distinct(_thread(calls.process, calls.tid))
+        thread = _thread(columns["process"], columns["tid"])
         columns = kept(columns, np.isin(thread, callers[callers != ABSENT]))
     return OsCalls(**by_start_outer_first(columns))
 
@@ -212,5 +215,5 @@ def read_overheads(db: Database) -> Overheads | Missing:
             del columns["type"]
             parts.append(columns)
     if not parts:
-        return Missing("profiler overhead", "the report holds no overhead rows", "--trace=cuda")
+        return Missing(Content.OVERHEADS, "the report holds no overhead rows")
     return Overheads(**by_start(joined(parts)))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
 from overlapcheck.redaction import command_text, message_text
+from overlapcheck.sources.nsys.processes import process_key
 from overlapcheck.sources.nsys.schemas._select import column, integers, text, texts
 from overlapcheck.sources.nsys.schemas.device_work import GRAPH
 from overlapcheck.sources.nsys.schemas.ranks import read_rank_hints
@@ -20,6 +21,13 @@ from overlapcheck.sources.nsys.schemas.ranks import read_rank_hints
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database
 
+# nsys's milder warnings accompany sound recordings.
+_LOSS_MESSAGES = (
+    "some cupti events may be missing",
+    "couldn't allocate cupti buf",
+    "reached the size limit on recording trace events",
+    "cuda profiling might have not been started correctly",
+)
 _SIMPLE = r"[\w,:;^+-]{0,80}"
 _KEPT_VARIABLES = {
     "CUDA_LAUNCH_BLOCKING": r"\d{1,3}",
@@ -64,11 +72,13 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
     """
     export = _export_metadata(db)
     capture, names = _capture_metadata(db), _people_and_machines(db)
+    traced = frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE")
     return CaptureInfo(
-        nsys_version=export.get("EXPORT_PRODUCT_VERSION", ""),
+        recorder_version=export.get("EXPORT_PRODUCT_VERSION", ""),
         schema_version=export.get("EXPORT_SCHEMA_VERSION", ""),
         program=_program(capture, names),
-        traced=frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE"),
+        traced=traced,
+        asked_for_gpu_work="Cuda" in traced,
         graph_granularity=_graph_granularity(db, capture),
         driver_version=_driver_version(db),
         environment=_environment(db),
@@ -175,6 +185,11 @@ def _diagnostics(db: Database, names: Collection[str]) -> tuple[Diagnostic, ...]
         strict=True,
     )
     return tuple(
-        Diagnostic(severity, message_text(said, names), max(pid, ABSENT))
-        for severity, said, pid in found
+        Diagnostic(
+            severity,
+            message_text(said, names),
+            None if shifted < 0 else process_key(shifted),
+            any(loss in said.lower() for loss in _LOSS_MESSAGES),
+        )
+        for severity, said, shifted in found
     )

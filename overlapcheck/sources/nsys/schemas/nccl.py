@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.nccl_calls import NcclCall, NcclCalls
+from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.schemas._select import (
     by_start_outer_first,
     column,
@@ -96,11 +97,7 @@ _Layouts = Mapping[tuple[int, int], tuple[_Field, ...]]
 
 def read_nccl_calls(db: Database) -> NcclCalls | Missing:
     """Calls of NCCL, where the report recorded what they were about."""
-    missing = Missing(
-        "NCCL calls",
-        "the report holds no payloads of NCCL's NVTX ranges",
-        "--trace=nvtx, and nsys export --include-blobs=true",
-    )
+    missing = Missing(Content.NCCL_CALLS, "the report holds no payloads of NCCL's NVTX ranges")
     if not db.has(NVTX, "start", "end", "eventType", "binaryData"):
         return missing
     layouts = _layouts(db)
@@ -116,7 +113,7 @@ def read_nccl_calls(db: Database) -> NcclCalls | Missing:
     expressions = {
         "start_ns": "start",
         "end_ns": '"end"',
-        "pid": process(db, NVTX, thread=True),
+        "process": process(db, NVTX, thread=True),
         "tid": thread(db, NVTX),
         "domain": column(db, NVTX, "domainId"),
         "name_id": column(db, NVTX, "textId"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT
+from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.schemas._select import (
     by_start_outer_first,
     column,
@@ -35,12 +36,12 @@ def read_ranges(db: Database, first_free_id: int) -> tuple[Ranges | Missing, dic
         first_free_id: inline names get ids from here on.
     """
     if not db.has(NVTX, "start", "end", "eventType"):
-        return Missing("NVTX ranges", "the report holds no NVTX rows", "--trace=nvtx"), {}
+        return Missing(Content.RANGES, "the report holds no NVTX rows"), {}
     inline = text("text" if db.has(NVTX, "text") else "NULL")
     expressions = {
         "start_ns": "start",
         "end_ns": '"end"',
-        "pid": process(db, NVTX, thread=True),
+        "process": process(db, NVTX, thread=True),
         "tid": thread(db, NVTX),
         "name_id": column(db, NVTX, "textId"),
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import Ints, compact
+from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.schemas._select import Source, by_start_outer_first, joined
 from overlapcheck.sources.nsys.schemas.host_calls import host_rows
 from overlapcheck.trace import Directives, Missing, MpiCalls
@@ -48,7 +49,7 @@ def read_mpi_calls(db: Database, keep: Keep | None = None) -> MpiCalls | Missing
     """Calls of all kinds in one table; one that never returned has no end and is left out."""
     tables = [table for table in MPI_TABLES if db.has(table, "start", "end", "textId")]
     if not tables:
-        return Missing("MPI calls", "the report holds no MPI rows", "--trace=mpi")
+        return Missing(Content.MPI_CALLS, "the report holds no MPI rows")
     return MpiCalls(**_together(db, tables, {}, keep, "textId"))
 
 
@@ -56,7 +57,7 @@ def read_directives(db: Database, keep: Keep | None = None) -> Directives | Miss
     """Directives of both models in one table."""
     tables = [t for t in OPENACC_TABLES + OPENMP_TABLES if db.has(t, "start", "end", "nameId")]
     if not tables:
-        return Missing("directives", "the report holds no such rows", "--trace=openacc,openmp")
+        return Missing(Content.DIRECTIVES, "the report holds no such rows")
     place = {"file_id": Source("srcFile"), "line": Source("lineNo", 0)}
     return Directives(**_together(db, tables, place, keep, "nameId"))
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.rank_hints import RankHints
+from overlapcheck.sources.nsys.processes import ANY_PROCESS, process_key
 from overlapcheck.sources.nsys.schemas._select import integers, process, text, texts
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def read_rank_hints(db: Database) -> RankHints:
         if rank is not None:
             told.setdefault(pid, set()).add(rank)
     told.pop(ANY_PROCESS, None)
-    names = {pid: ranks.pop() for pid, ranks in told.items() if len(ranks) == 1}
+    names = {
+        process_key(shifted): ranks.pop() for shifted, ranks in told.items() if len(ranks) == 1
+    }
     values = _variables(db)
     return RankHints(
         {name: str(values[name]) for name in RANK_VARIABLES if name in values},

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import Ints
-from overlapcheck.kinds import DeviceKey, StreamKind
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.recorder import Content
+from overlapcheck.sources.nsys.processes import process_key, system_pid
+from overlapcheck.sources.nsys.schemas import enums
 from overlapcheck.sources.nsys.schemas._select import column, integers, select, text, texts
 from overlapcheck.trace import Contexts, Gpu, Missing, Streams
 
@@ -42,23 +44,21 @@ def _process_of_target(db: Database, table: str) -> str:
 def read_streams(db: Database) -> Streams | Missing:
     """Streams with priority and kind."""
     if not db.has(STREAM, "streamId", "processId", "contextId"):
-        return Missing("stream descriptions", "the report holds no stream rows", "--trace=cuda")
+        return Missing(Content.STREAMS, "the report holds no stream rows")
     columns = select(
         db,
         STREAM,
         {
-            "pid": _process_of_target(db, STREAM),
+            "process": _process_of_target(db, STREAM),
             "context_id": "contextId",
             "stream_id": "streamId",
             "priority": column(db, STREAM, "priority", 0),
-            "kind": column(db, STREAM, "flag", StreamKind.UNKNOWN),
+            "kind": column(db, STREAM, "flag", 0),
         },
     )
     priority = columns["priority"]  # a signed int, exported as uint32
     columns["priority"] = np.where(priority >= _UINT32 // 2, priority - _UINT32, priority)
-    # A flag of a version to come says nothing that we know.
-    known = np.isin(columns["kind"], [kind.value for kind in StreamKind])
-    columns["kind"] = np.where(known, columns["kind"], StreamKind.UNKNOWN)
+    columns["kind"] = enums.stream_kinds(columns["kind"])
     return Streams(**columns)
 
 
@@ -71,14 +71,14 @@ def read_contexts(db: Database) -> Contexts | Missing:
                     db,
                     table,
                     {
-                        "pid": _process_of_target(db, table),
+                        "process": _process_of_target(db, table),
                         "device_id": column(db, table, "deviceId", 0),
                         "context_id": "contextId",
                         "null_stream_id": column(db, table, stream),
                     },
                 )
             )
-    return Missing("contexts", "the report does not name the null stream", "--trace=cuda")
+    return Missing(Content.CONTEXTS, "the report does not name the null stream")
 
 
 def read_gpus(db: Database) -> tuple[Gpu, ...]:
@@ -101,25 +101,25 @@ def read_gpus(db: Database) -> tuple[Gpu, ...]:
     return ()
 
 
-def read_gpu_of(db: Database, pids: Iterable[int]) -> dict[DeviceKey, int]:
+def read_gpu_of(db: Database, shifted_pids: Iterable[int]) -> dict[DeviceKey, int]:
     """GPU number for each (process, CUDA device number), where CUDA_VISIBLE_DEVICES renumbers."""
     if not db.has(DEVICE, "gpuId", "cudaId", "pid"):
         return {}
     table = select(db, DEVICE, {"gpu": column(db, DEVICE, "gpuId"), "cuda": "cudaId", "pid": "pid"})
-    known = {pid & 0xFFFFFF: pid for pid in pids}
+    known = {system_pid(shifted): process_key(shifted) for shifted in shifted_pids}
     rows = zip(table["pid"].tolist(), table["cuda"].tolist(), table["gpu"].tolist(), strict=True)
     return {
-        DeviceKey(known[pid & 0xFFFFFF], cuda): gpu
+        DeviceKey(known[system_pid(pid)].pid, cuda, known[system_pid(pid)].host): gpu
         for pid, cuda, gpu in rows
-        if pid & 0xFFFFFF in known and gpu >= 0
+        if system_pid(pid) in known and gpu >= 0
     }
 
 
-def read_process_names(db: Database, pids: Iterable[int]) -> dict[int, str]:
+def read_process_names(db: Database, shifted_pids: Iterable[int]) -> dict[int, str]:
     """Executable of each traced process; nsys lists every process of the machine."""
     if not db.has("PROCESSES", "globalPid", "name"):
         return {}
-    wanted = set(pids)
+    wanted = set(shifted_pids)
     rows = db.query(
         f"SELECT ifnull(globalPid >> 24, -1) AS pid, {text('name')} AS name FROM PROCESSES"
     )
@@ -127,7 +127,7 @@ def read_process_names(db: Database, pids: Iterable[int]) -> dict[int, str]:
     return {pid: name for pid, name in pairs if pid in wanted}
 
 
-def read_thread_name_ids(db: Database, pids: Ints) -> dict[tuple[int, int], int]:
+def read_thread_name_ids(db: Database, shifted_pids: Iterable[int]) -> dict[tuple[int, int], int]:
     """Name id of each thread; the last name given to a thread wins."""
     if not db.has("ThreadNames", "nameId", "globalTid"):
         return {}
@@ -135,7 +135,7 @@ def read_thread_name_ids(db: Database, pids: Ints) -> dict[tuple[int, int], int]
         db,
         "ThreadNames",
         {
-            "pid": "globalTid >> 24",
+            "process": "globalTid >> 24",
             "tid": "globalTid & 16777215",
             "name_id": "nameId",
             "priority": column(db, "ThreadNames", "priority", 0),
@@ -143,6 +143,6 @@ def read_thread_name_ids(db: Database, pids: Ints) -> dict[tuple[int, int], int]
         "globalTid IS NOT NULL",
     )
     order = np.lexsort((columns["name_id"], columns["priority"]))
-    rows = ((columns["pid"][i], columns["tid"][i], columns["name_id"][i]) for i in order)
-    wanted = set(pids.tolist())
+    rows = ((columns["process"][i], columns["tid"][i], columns["name_id"][i]) for i in order)
+    wanted = set(shifted_pids)
     return {(int(p), int(t)): int(n) for p, t, n in rows if int(p) in wanted}
