@@ -48,7 +48,9 @@ _LOW_FIRST = (0, 1) if sys.byteorder == "little" else (1, 0)
 _BLOCK_ROWS = 1 << 16
 
 ABSENT = -1
-"""Value of an id column in a row that has none (ids of nsys are never negative)."""
+"""Stands for "none" wherever an id or a row number is meant: ids of nsys are never negative."""
+ABSENT_TIME = np.iinfo(np.int64).min
+"""Stands for "none" where a time is meant, which may be negative: earlier than any time."""
 
 
 def constant(value: int, count: int) -> Ints:
@@ -149,6 +151,32 @@ def numbered(values: Whole) -> tuple[Ints, Ints]:
     seen = _seen(values, *reach)
     lookup = np.cumsum(seen) - 1
     return np.flatnonzero(seen) + reach[0], lookup[values - reach[0]]
+
+
+def last_at_or_before(sorted_values: Whole, at: Whole) -> Index:
+    """Position of the last value that is not above each of `at`; ABSENT where all are."""
+    return np.searchsorted(sorted_values, at, side="right") - 1
+
+
+def last_before(sorted_values: Whole, at: Whole) -> Index:
+    """Position of the last value below each of `at`; ABSENT where there is none."""
+    return np.searchsorted(sorted_values, at, side="left") - 1
+
+
+def position_of(sorted_values: Whole, wanted: Whole) -> Index:
+    """Position of the first value equal to each of `wanted`; ABSENT where there is none."""
+    if sorted_values.size == 0:
+        return np.full(wanted.shape, ABSENT, dtype=np.intp)
+    at = np.minimum(np.searchsorted(sorted_values, wanted), sorted_values.size - 1)
+    return np.where(sorted_values[at] == wanted, at, ABSENT)
+
+
+def taken(column: npt.NDArray[_Scalar], rows: Whole, otherwise: int) -> npt.NDArray[_Scalar]:
+    """The column at some rows, another value where a row is ABSENT."""
+    if column.size == 0:
+        return np.full(rows.shape, otherwise, dtype=column.dtype)
+    # Row -1 exists, too, so rows that are absent need no care.
+    return np.where(rows == ABSENT, column.dtype.type(otherwise), column[rows])
 
 
 def first_rows(values: Whole) -> Index:

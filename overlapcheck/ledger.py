@@ -42,34 +42,6 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-class Work(IntEnum):
-    """Kinds of device operations."""
-
-    NONE = -1
-    COMPUTE = 0
-    COMMUNICATION = 1
-    H2D = 2
-    D2H = 3
-    P2P = 4
-    D2D = 5
-    MEMSET = 6
-    MIGRATION = 7
-
-
-class Relation(IntEnum):
-    """Why an operation could not start before another had ended."""
-
-    NONE = 0
-    STREAM = 1
-    """The same stream runs in order."""
-    EVENT = 2
-    """The stream waited for an event recorded behind the other."""
-    NULL_STREAM = 3
-    """The legacy null stream and a blocking stream exclude each other."""
-    ENGINE = 4
-    """One copy engine per direction."""
-
-
 @dataclass(frozen=True)
 class IdleLedger(Columns):
     """Pieces of idle time, sorted by start, disjoint; together exactly the idle time."""
@@ -83,8 +55,10 @@ class IdleLedger(Columns):
     kernel_stream_id: Ints
     step: Rows
     """Step of that kernel; negative for none."""
+    kernel: Rows
+    """Row of that kernel among `Order.operations` of the process; ABSENT for none."""
     operation: Rows
-    """Number of the operation that was waited for or late; ABSENT for none."""
+    """Row of the operation that was waited for or late; ABSENT for none."""
     work: Codes
     """Its Work; Work.NONE for none."""
     work_stream_id: Ints
@@ -101,8 +75,10 @@ class IdleLedger(Columns):
     """CUDA call that held the launching thread; ABSENT for none."""
     call_start_ns: Ints
     call_ns: Ints
+    call_operation: Rows
+    """Row of the first operation that the call submitted; ABSENT for none."""
     call_work: Codes
-    """Work that the call submitted; Work.NONE for none."""
+    """Its Work; Work.NONE for none."""
     call_bytes: Ints
     call_stream_id: Ints
     tid: Ints

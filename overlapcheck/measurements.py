@@ -17,8 +17,10 @@ from overlapcheck.finding import SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
+from overlapcheck.order import Order
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.rendezvous import Meeting
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Ranges, Strings
 
@@ -174,6 +176,8 @@ class DeviceMeasurements(TimeUse):
     steps: StepTimes
     ledger: IdleLedger
     contention: Contention
+    order: Order = field(default_factory=Order.none)
+    """What its process did, on all its devices, and what is known to be ordered."""
     collectives: Collectives = field(default_factory=Collectives.none)
     shares_gpu_with: tuple[DeviceKey, ...] = ()
     """Other processes that run kernels on the same GPU, and what they call it."""
@@ -270,6 +274,8 @@ class Measurements:
     framework: Framework
     environment: Mapping[str, str]
     """CUDA_* and NCCL_* variables of the program, where recorded."""
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    """The numbers that it was measured by, and is explained and judged by."""
     meetings: tuple[Meeting, ...] = ()
     """Collectives in which devices of this report met; members are positions in `devices`."""
     utc_start_ns: int | None = None

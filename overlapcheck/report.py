@@ -251,5 +251,12 @@ class Report:
     devices: tuple[DeviceReport, ...]
     findings: tuple[Finding, ...] = ()
     """In rank order, costliest first."""
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """Numbers that decide and were moved from what this version uses, by name."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)
     """The full tables behind it; None for a report read back from JSON."""
+
+    @property
+    def moved(self) -> str:
+        """The moved thresholds in words, "start-latency-ns = 5000"; "" where none was."""
+        return ", ".join(f"{name} = {value:g}" for name, value in self.thresholds.items())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.user_patterns import user_pattern
 
 COMMUNICATION = (
@@ -31,6 +32,8 @@ class Selection:
     """Further regular expressions for communication kernels."""
     ranges: tuple[str, ...] = ()
     """Names of NVTX ranges to measure apart, * for any letters."""
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    """The numbers that decide; others than the usual ones are for studies."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where a choice was made, by its name here, unless on the command line."""
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from overlapcheck import measurements, trace
 from overlapcheck.columns import (
+    ABSENT,
     Bools,
     Columns,
     Floats,
@@ -21,8 +22,12 @@ from overlapcheck.columns import (
     first_rows,
     groups,
     is_constant,
+    last_at_or_before,
+    last_before,
     numbered,
     ordered,
+    position_of,
+    taken,
 )
 
 TABLES = [
@@ -186,3 +191,19 @@ def test_blocks_are_all_rows_once() -> None:
     covered = [row for block in blocks(200_001) for row in range(block.start, block.stop)]
 
     assert covered == list(range(200_001))
+
+
+def test_positions_in_sorted_values_are_absent_where_there_is_none() -> None:
+    values, at = np.array([10, 20, 20, 30]), np.array([5, 10, 20, 25, 40])
+
+    assert last_at_or_before(values, at).tolist() == [ABSENT, 0, 2, 2, 3]
+    assert last_before(values, at).tolist() == [ABSENT, ABSENT, 0, 2, 3]
+    assert position_of(values, at).tolist() == [ABSENT, 0, 1, ABSENT, ABSENT]
+    assert position_of(values[:0], at).tolist() == [ABSENT] * 5
+
+
+def test_values_are_taken_at_rows_that_there_are() -> None:
+    column, rows = np.array([7, 8, 9]), np.array([2, ABSENT, 0])
+
+    assert taken(column, rows, 0).tolist() == [9, 0, 7]
+    assert taken(column[:0], rows, 5).tolist() == [5, 5, 5]

@@ -154,6 +154,44 @@ def test_renderers_read_the_report_and_not_what_is_behind_it(path: Path) -> None
     assert not any(name.split(".")[0] in {"numpy", "pandas"} for name in imports_of(path))
 
 
+ROOMS = {
+    "window": set[str](),
+    "order": set[str](),
+    "ledger": {"window", "order"},
+    "collectives": {"window"},
+}
+"""Rooms of the passes, and the rooms that each may look into."""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_of_the_passes_look_one_way(room: str) -> None:
+    found = {
+        match[1]
+        for path in (PACKAGE / "passes" / room).glob("*.py")
+        for name in imports_of(path)
+        if (match := re.match(r"overlapcheck\.passes\.(\w+)\.", name)) and match[1] in ROOMS
+    }
+
+    assert found - {room} <= ROOMS[room]
+
+
+def test_the_passes_have_the_rooms_that_their_page_names() -> None:
+    folders = {path.name for path in (PACKAGE / "passes").iterdir() if path.is_dir()}
+
+    assert folders - {"__pycache__"} == set(ROOMS)
+
+
+def test_nobody_looks_into_a_room_for_the_ground_floor() -> None:
+    ground = {path.stem for path in (PACKAGE / "passes").glob("*.py")} - {"measure", "completeness"}
+    for name in ground:
+        rooms = {
+            match[1]
+            for imported in imports_of(PACKAGE / "passes" / f"{name}.py")
+            if (match := re.match(r"overlapcheck\.passes\.(\w+)\.", imported))
+        }
+        assert not rooms & set(ROOMS), name
+
+
 def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     several = {
         str(path.relative_to(PACKAGE)) for path in MODULES if len(own_imports(path) & STAGES) > 1

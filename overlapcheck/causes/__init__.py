@@ -16,6 +16,7 @@ from types import ModuleType
 
 from overlapcheck.causes._base import Cause
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.thresholds import Thresholds
 
 
 @cache
@@ -41,7 +42,21 @@ def manual(cause_id: str) -> str:
     """
     check_known((cause_id,))
     page = (_modules()[cause_id].__doc__ or "").rstrip()
-    return f"{cause_id}\n\n{page}\n"
+    return f"{cause_id}\n\n{page}\n{_numbers(cause_id)}"
+
+
+def _numbers(cause_id: str) -> str:
+    """The thresholds that decide about a cause, and why they are what they are."""
+    mine = [one for one in Thresholds().described() if cause_id in one.causes]
+    if not mine:
+        return ""
+    lines = ["", "Numbers that decide"]
+    for one in mine:
+        for text in (f"{one.name} = {one.value:g}: {one.reason}", f"If wrong: {one.if_wrong}"):
+            first = "    " if text.startswith(one.name) else "        "
+            lines += textwrap.wrap(text, 100, initial_indent=first, subsequent_indent=" " * 8)
+    lines.append("    Try others under [thresholds] in the policy file; the report then says so.")
+    return "\n".join(lines) + "\n"
 
 
 def manual_index() -> str:

@@ -91,7 +91,7 @@ class IdleCause:
         return Evidence(
             Intervals.of(rows.start_ns, rows.end_ns),
             facts,
-            self._confidence(rows),
+            self._confidence(rows, measured.thresholds.mostly_inferred_share),
             _source(context),
         )
 
@@ -101,9 +101,9 @@ class IdleCause:
             return self.advice_pytorch
         return self.advice_once if once and self.advice_once else self.advice
 
-    def _confidence(self, rows: IdleLedger) -> Confidence:
+    def _confidence(self, rows: IdleLedger, share: float) -> Confidence:
         length = rows.end_ns - rows.start_ns
-        mostly_inferred = 2 * int(length[rows.inferred].sum()) > int(length.sum())
+        mostly_inferred = int(length[rows.inferred].sum()) > share * int(length.sum())
         if self.confidence is Confidence.SURE and mostly_inferred:
             return Confidence.LIKELY
         return self.confidence

@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, Facts, by_cost, totals
 from overlapcheck.columns import ABSENT, Index, Ints, Whole, distinct, first_rows, numbered
+from overlapcheck.intervals import covering
 from overlapcheck.quantities import count_of, duration, seconds
 
 MAX_LINES = 2
@@ -35,8 +36,8 @@ def waits(context: Context) -> list[str]:
 def _around(context: Context, row: int) -> str:
     """The kernels around the gap that a row lies in."""
     gaps, start = context.device.gaps, int(context.rows.start_ns[row])
-    at = int(np.searchsorted(gaps.start_ns, start, side="right")) - 1
-    inside = at >= 0 and gaps.end_ns[at] > start
+    at = int(covering(gaps.start_ns, gaps.end_ns, np.array([start]))[0])
+    inside = at != ABSENT
     before = kernel(context, int(gaps.before_name_id[at])) if inside else ""
     after = kernel(context, int(context.rows.kernel_name_id[row]))
     if before and after:

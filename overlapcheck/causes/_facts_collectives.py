@@ -8,7 +8,6 @@ import numpy as np
 
 from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts import MAX_LINES, spread
-from overlapcheck.causes._facts_work import SPEED_MIN_BYTES
 from overlapcheck.collective_order import crossings
 from overlapcheck.collective_speed import CollectiveSpeed, device_speeds, meeting_speeds
 from overlapcheck.collectives import CollectiveKind, Collectives
@@ -17,15 +16,12 @@ from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.quantities import count_of, duration, percent, size
 from overlapcheck.rendezvous import Meeting
 
-TELLING_SHARE = 0.5
-"""Of the exposed time: below it a fact does not say which kind of exposure this is."""
-
 
 def placement(context: Context) -> list[str]:
     """Collectives on a stream that also computes: nothing there can run beside them."""
     rows = context.device.collectives
     mine = rows.on_compute_stream
-    if not tells(rows, mine):
+    if not tells(context, mine):
         return []
     stream = int(np.bincount(rows.stream_id[mine], weights=rows.exposed_ns[mine]).argmax())
     return [
@@ -38,7 +34,7 @@ def last_of_steps(context: Context) -> list[str]:
     """The last collective of each step, which only the next step could hide."""
     rows = context.device.collectives
     mine = rows.last & ~rows.on_compute_stream
-    if not tells(rows, mine):
+    if not tells(context, mine):
         return []
     exposed = int(rows.exposed_ns.sum())
     tail = int(rows.exposed_ns[mine].sum())
@@ -52,16 +48,17 @@ def waiting(context: Context) -> list[str]:
     """Waiting for a late rank, or moving data: known where several ranks are in the report."""
     devices = context.measured.devices
     me = next(i for i, d in enumerate(devices) if d.key == context.device.key)
-    lines = []
+    lines: list[str] = []
     for meeting in context.measured.meetings:
         if me in meeting.members:
-            lines += _waiting_in(meeting, me, devices)
+            lines += _waiting_in(context, meeting, me)
     return lines
 
 
-def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ...]) -> list[str]:
+def _waiting_in(context: Context, meeting: Meeting, me: int) -> list[str]:
+    devices = context.measured.devices
     row = meeting.members.index(me)
-    speeds = [one for one in telling(meeting_speeds(meeting)) if not one.waits_included]
+    speeds = [one for one in telling(meeting_speeds(meeting), context) if not one.waits_included]
     speed = "".join(f": {told(one)}" for one in speeds[:1])
     waited = int(meeting.exposed_waiting_ns[row].sum())
     moved = int(meeting.exposed_transfer_ns[row].sum())
@@ -93,12 +90,16 @@ def _waiting_in(meeting: Meeting, me: int, devices: tuple[DeviceMeasurements, ..
 def speed(context: Context) -> list[str]:
     """Sizes and bandwidth where not all ranks were compared, so that waiting cannot be told."""
     alone = [one for one in device_speeds(context.device.collectives) if one.waits_included]
-    return [f"{told(one)}, waiting for other ranks included" for one in telling(alone)[:MAX_LINES]]
+    return [
+        f"{told(one)}, waiting for other ranks included"
+        for one in telling(alone, context)[:MAX_LINES]
+    ]
 
 
-def telling(speeds: Sequence[CollectiveSpeed]) -> list[CollectiveSpeed]:
+def telling(speeds: Sequence[CollectiveSpeed], context: Context) -> list[CollectiveSpeed]:
     """Those whose messages are large enough to say something about the links."""
-    return [one for one in speeds if one.most_bytes >= SPEED_MIN_BYTES and one.algorithm_gbs]
+    least = context.measured.thresholds.speed_min_bytes
+    return [one for one in speeds if one.most_bytes >= least and one.algorithm_gbs]
 
 
 def told(one: CollectiveSpeed) -> str:
@@ -145,10 +146,11 @@ def _name(number: int, devices: tuple[DeviceMeasurements, ...]) -> str:
     return f"device {key.device_id}" if alone else f"process {key.pid & 0xFFFFFF}"
 
 
-def tells(rows: Collectives, mine: Mask) -> bool:
+def tells(context: Context, mine: Mask) -> bool:
     """Whether some collectives make up enough of the exposed time to speak for it."""
+    rows, share = context.device.collectives, context.measured.thresholds.telling_share
     exposed = int(rows.exposed_ns.sum())
-    return exposed > 0 and int(rows.exposed_ns[mine].sum()) >= TELLING_SHARE * exposed
+    return exposed > 0 and int(rows.exposed_ns[mine].sum()) >= share * exposed
 
 
 def kinds(rows: Collectives, mine: Mask) -> str:

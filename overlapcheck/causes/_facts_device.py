@@ -13,6 +13,7 @@ def link_use(context: Context) -> list[str]:
     """How full and how fast each direction of the link was."""
     device = context.device
     window_ns = max(device.window.length_ns, 1)
+    share = context.measured.thresholds.link_use_share
     lines = []
     if device.one_copy_engine and 2 * device.link_bound_ns >= window_ns:
         lines.append(
@@ -21,8 +22,8 @@ def link_use(context: Context) -> list[str]:
         )
     for direction in JUDGED_DIRECTIONS:
         copies = device.copies.get(direction)
-        # What is busy less than half of the time is not the bound.
-        if copies is None or 2 * copies.copy_ns < window_ns:
+        # What is busy little of the time is not the bound.
+        if copies is None or copies.copy_ns < share * window_ns:
             continue
         lines.append(
             f"{direction} copies run in {percent(copies.copy_ns / window_ns)} of the window:"

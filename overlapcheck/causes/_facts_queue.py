@@ -15,26 +15,20 @@ import numpy as np
 from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts_collectives import kinds, tells
 from overlapcheck.collectives import Collectives
-from overlapcheck.columns import Mask
-from overlapcheck.ledger import Relation, Work
+from overlapcheck.columns import ABSENT, Mask, last_at_or_before, taken
+from overlapcheck.order import Relation, Work
 from overlapcheck.quantities import count_of, duration
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
 DEFAULT_CONNECTIONS = 8
 """Hardware queues that a context uses unless the variable says otherwise."""
-MIN_HELD_NS = 50_000
-"""A launch that takes this long to begin has waited for something."""
-ADJACENT_NS = 20_000
-"""What a kernel's end released begins within this time."""
-BUSY_SHARE = 0.9
-"""Of the time it stood: with less compute it was not the compute that it stood behind."""
 
 
 def behind_compute(context: Context) -> list[str]:
     """Collectives launched early, on a free stream, that began only when kernels had ended."""
     rows = context.device.collectives
     mine = _held(context, rows)
-    if not tells(rows, mine):
+    if not tells(context, mine):
         return []
     held = rows.start_ns[mine] - rows.ready_ns[mine]
     return [
@@ -46,17 +40,16 @@ def behind_compute(context: Context) -> list[str]:
 
 
 def _held(context: Context, rows: Collectives) -> Mask:
+    limits = context.measured.thresholds
     held = rows.start_ns - rows.ready_ns
     compute = context.device.compute
     busy = compute.overlap_with(rows.ready_ns, rows.start_ns)
-    at = np.searchsorted(compute.end_ns, rows.start_ns, side="right") - 1
-    ended = np.zeros(len(rows), dtype=bool)
-    if len(compute):
-        since = rows.start_ns - compute.end_ns[np.maximum(at, 0)]
-        ended = (at >= 0) & (since <= ADJACENT_NS)
+    at = last_at_or_before(compute.end_ns, rows.start_ns)
+    since = rows.start_ns - taken(compute.end_ns, at, 0)
+    ended = (at != ABSENT) & (since <= limits.start_latency_ns)
     found: Mask = (
-        (held >= MIN_HELD_NS)
-        & (busy >= BUSY_SHARE * held)
+        (held >= limits.queue_held_ns)
+        & (busy >= limits.queue_busy_share * held)
         & ended
         & ~rows.on_compute_stream
         & ~_ordered(context, rows)
@@ -75,8 +68,8 @@ def _ordered(context: Context, rows: Collectives) -> Mask:
     for stream in np.unique(pieces.work_stream_id).tolist():
         mine = np.flatnonzero(rows.stream_id == stream)
         at = pieces.start_ns[pieces.work_stream_id == stream]
-        last = np.searchsorted(rows.start_ns[mine], at, side="right") - 1
-        known[mine[last[last >= 0]]] = True
+        last = last_at_or_before(rows.start_ns[mine], at)
+        known[mine[last[last != ABSENT]]] = True
     ordered: Mask = ~known
     return ordered
 

@@ -7,12 +7,10 @@ import numpy as np
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
 from overlapcheck.columns import Codes, Ints, Mask, first_rows, groups, one_of
-from overlapcheck.ledger import IdleLedger, Relation, Work
+from overlapcheck.ledger import IdleLedger
+from overlapcheck.order import LINK_COPIES, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size
 
-SPEED_MIN_BYTES = 64 * 1024
-"""Smaller copies say nothing about the speed of the link."""
-_LINK_COPIES = (Work.H2D, Work.D2H, Work.P2P)
 _NOUNS = {
     Work.H2D: ("h2d copy", "h2d copies"),
     Work.D2H: ("d2h copy", "d2h copies"),
@@ -33,13 +31,14 @@ def pageable_copies(context: Context) -> list[str]:
 
 
 def _called(context: Context, memory: dict[Work, str]) -> list[str]:
-    rows = context.rows.rows(one_of(context.rows.call_work, _LINK_COPIES))
+    least = context.measured.thresholds.speed_min_bytes
+    rows = context.rows.rows(one_of(context.rows.call_work, LINK_COPIES))
     each = rows.rows(first_rows(rows.call_start_ns))
     lines = []
     for work, stream, mine in _groups(each.call_work, each.call_stream_id, each.call_bytes):
         sizes, lengths = each.call_bytes[mine], each.call_ns[mine]
         # A call that copies to the host has also waited for kernels: no speed of the link.
-        slow = work is Work.H2D and sizes.max() >= SPEED_MIN_BYTES
+        slow = work is Work.H2D and sizes.max() >= least
         speed = f", {bandwidth(float(sizes.sum()), float(lengths.sum()))}" if slow else ""
         noun = count_of(len(sizes), *_NOUNS[work])
         lines.append(
@@ -50,13 +49,14 @@ def _called(context: Context, memory: dict[Work, str]) -> list[str]:
 
 def waited_copies(context: Context) -> list[str]:
     """The copies that compute waited for: number, size, stream, speed."""
+    least = context.measured.thresholds.speed_min_bytes
     rows = _waited(context)
     each = rows.rows(first_rows(rows.operation))
     lines = []
     for work, stream, mine in _groups(each.work, each.work_stream_id, each.work_bytes):
         sizes, lengths = each.work_bytes[mine], each.work_ns[mine]
         speed = bandwidth(float(sizes.sum()), float(lengths.sum()))
-        told = f" ({speed})" if sizes.max() >= SPEED_MIN_BYTES else ""
+        told = f" ({speed})" if sizes.max() >= least else ""
         lines.append(
             f"{count_of(len(sizes), *_NOUNS[work])} of {spread(sizes, size)} on stream {stream},"
             f" {spread(lengths, duration)} each{told}"
@@ -65,7 +65,7 @@ def waited_copies(context: Context) -> list[str]:
 
 
 def _waited(context: Context) -> IdleLedger:
-    return context.rows.rows(one_of(context.rows.work, _LINK_COPIES))
+    return context.rows.rows(one_of(context.rows.work, LINK_COPIES))
 
 
 def _groups(work: Codes, stream: Ints, count_bytes: Ints) -> list[tuple[Work, int, Mask]]:
@@ -94,10 +94,12 @@ def relations(context: Context) -> list[str]:
         Relation.NULL_STREAM: f"one of streams {copies} and {kernels} is the legacy null stream,"
         " the other a blocking one: neither runs beside the other",
         Relation.ENGINE: f"copies of stream {copies} queue behind another stream's copies",
+        Relation.HOST: "",
         Relation.NONE: "",
     }[relation]
     lines = [line] if line else []
-    if relation is Relation.EVENT and 2 * int(fills.inferred.sum()) > len(fills):
+    share = context.measured.thresholds.mostly_inferred_share
+    if relation is Relation.EVENT and int(fills.inferred.sum()) > share * len(fills):
         lines.append("inferred from adjacent times: no event rows prove the wait")
     return lines
 

@@ -34,9 +34,6 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
 from overlapcheck.quantities import duration
 
-# Less than this share of the window is noise of two medians.
-MIN_SHARE = 0.005
-
 
 @dataclass(frozen=True)
 class _Contention:
@@ -51,7 +48,8 @@ class _Contention:
         """Slowed kernels that together cost a noticeable share of the window."""
         window = device.window
         extra_ns = int(device.contention.extra_ns.sum())
-        if extra_ns < MIN_SHARE * window.length_ns or extra_ns == 0:
+        least = measured.thresholds.contention_least_share
+        if extra_ns < least * window.length_ns or extra_ns == 0:
             return None
         facts = (_net(device, extra_ns), *_slowed(device, measured))
         # NOTE: only the length means something. The time is spread over all slowed kernels, none

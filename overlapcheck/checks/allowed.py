@@ -12,7 +12,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.finding import Finding, SourceLine
-from overlapcheck.intervals import Intervals
+from overlapcheck.intervals import Intervals, covering
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import duration
@@ -101,10 +101,7 @@ def _inside(
         covered = Intervals.of(own.start_ns, own.end_ns)
         mine = np.flatnonzero(rows.tid == tid)
         at = rows.call_start_ns[mine]
-        before = np.searchsorted(covered.start_ns, at, side="right") - 1
-        found = before >= 0
-        found[found] = at[found] < covered.end_ns[before[found]]
-        inside[mine] = found
+        inside[mine] = covering(covered.start_ns, covered.end_ns, at) != ABSENT
     return inside
 
 

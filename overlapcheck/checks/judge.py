@@ -39,7 +39,7 @@ def _other_checks(
     findings: tuple[Finding, ...],
 ) -> list[Check]:
     return [
-        *overlap.check_overlap(device, policy),
+        *overlap.check_overlap(device, policy, measured.thresholds),
         *shares.check_shares(device, policy),
         *shares.check_copies(device, policy),
         *ranges.check_ranges(device, measured, policy),

@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
 from overlapcheck.quantities import percent
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import TimeUse
 from overlapcheck.verdict import Check, Limits, Outcome
 
-CEILING_SHARE = 0.9
-"""Share of the ceiling that is as good as reaching it."""
-MAX_PAGEABLE_SHARE = 0.10
-"""From this share of pageable copy time on, the ceiling gives no relief."""
-MIN_WIN_SHARE = 0.05
-"""A direction that could win less of the stretch is not judged."""
 
-
-def check_overlap(part: TimeUse, limits: Limits) -> list[Check]:
+def check_overlap(part: TimeUse, limits: Limits, granted: Thresholds) -> list[Check]:
     """One check per judged direction that has copies in the stretch, and a limit."""
     checks = []
     for direction in JUDGED_DIRECTIONS:
         least = limits.overlap_of.get(direction.value, limits.min_overlap)
         copies = part.copies.get(direction)
         if least is not None and copies is not None and copies.copy_ns:
-            checks.append(_check(part, copies, least, limits))
+            checks.append(_check(part, copies, _Asked(least, limits, granted)))
     return checks
 
 
-def _check(part: TimeUse, copies: CopyOverlap, limit: float, limits: Limits) -> Check:
+@dataclass(frozen=True)
+class _Asked:
+    least: float
+    limits: Limits
+    granted: Thresholds
+
+
+def _check(part: TimeUse, copies: CopyOverlap, asked: _Asked) -> Check:
+    limit, limits, granted = asked.least, asked.limits, asked.granted
     overlap, ceiling = copies.overlap or 0.0, copies.ceiling or 0.0
     name = check_name(copies.direction)
     own = copies.direction.value in limits.overlap_of
     limit_from = limits.origin(name if own else "min_overlap", "relief_from_ceiling")
     reason = f"ceiling {percent(ceiling)}"
-    relieved = CEILING_SHARE * ceiling
-    if copies.pageable_share >= MAX_PAGEABLE_SHARE:
+    relieved = granted.ceiling_share * ceiling
+    if copies.pageable_share >= granted.pageable_relief_share:
         reason = f"pageable copies get no relief (ceiling {percent(ceiling)})"
     elif limits.relief_from_ceiling and relieved < limit:
-        limit, reason = relieved, f"0.9 of the ceiling {percent(ceiling)}"
+        limit, reason = relieved, f"{granted.ceiling_share:g} of the ceiling {percent(ceiling)}"
     could_win = copies.could_win_ns / max(part.length_ns, 1)
     outcome = Outcome.PASS if overlap >= limit else Outcome.FAIL
-    if outcome is Outcome.FAIL and could_win < MIN_WIN_SHARE:
+    if outcome is Outcome.FAIL and could_win < granted.least_win_share:
         outcome = Outcome.PASS
         reason = f"not judged: hiding more wins at most {percent(could_win)}"
     return Check(

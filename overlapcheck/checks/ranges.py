@@ -12,6 +12,7 @@ from overlapcheck.columns import distinct
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import count_of
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse
 from overlapcheck.verdict import Check, Limits, Outcome, Policy
 
@@ -32,15 +33,15 @@ def check_ranges(device: DeviceMeasurements, measured: Measurements, policy: Pol
     for pattern, limits in policy.ranges.items():
         part = parts.get(pattern)
         checks += (
-            _inside(part, limits)
+            _inside(part, limits, measured.thresholds)
             if part is not None and part.time
             else [_not_there(device.key, pattern, part, limits, measured)]
         )
     return checks
 
 
-def _inside(part: RangeUse, limits: Limits) -> list[Check]:
-    overlaps = check_overlap(part, limits)
+def _inside(part: RangeUse, limits: Limits, granted: Thresholds) -> list[Check]:
+    overlaps = check_overlap(part, limits, granted)
     if not overlaps and (limits.min_overlap is not None or limits.overlap_of):
         overlaps = [Check("overlap", part.key, Outcome.PASS, None, None, "no copies to hide in it")]
     checks = [*overlaps, *check_shares(part, limits)]

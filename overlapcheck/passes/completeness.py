@@ -17,7 +17,7 @@ from overlapcheck.passes.lost_names import lost_names
 from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE
 from overlapcheck.passes.lost_rows import lost_rows
 from overlapcheck.passes.process import NO_CALL, ProcessTables
-from overlapcheck.passes.steps import step_ranges
+from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Missing, Strings, Trace

@@ -18,34 +18,36 @@ from overlapcheck.measurements import (
     Names,
     Window,
 )
-from overlapcheck.passes.blocking_calls import blocking_calls
-from overlapcheck.passes.call_sites import call_sites, known_sites
-from overlapcheck.passes.collectives import collectives, device_meetings
-from overlapcheck.passes.communication_hints import communication_hints
+from overlapcheck.passes.collectives.collectives import InWindow, collectives, device_meetings
+from overlapcheck.passes.collectives.communication_hints import communication_hints
+from overlapcheck.passes.collectives.contention import Transfers, contention
 from overlapcheck.passes.completeness import (
     capture_problems,
     launched_kernels,
     nothing_recorded,
 )
-from overlapcheck.passes.compute_gaps import compute_gaps
-from overlapcheck.passes.contention import contention
 from overlapcheck.passes.copy_overlap import copy_overlaps, unified_migrations
-from overlapcheck.passes.device_ledger import DeviceTables, device_ledger
 from overlapcheck.passes.framework import framework
+from overlapcheck.passes.ledger.blocking_calls import blocking_calls
+from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
+from overlapcheck.passes.ledger.compute_gaps import compute_gaps
+from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
 from overlapcheck.passes.not_known import not_known
+from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
+    DeviceTables,
     ProcessTables,
     copies_on_device,
     launch_start_ns,
     on_device,
     process_tables,
 )
-from overlapcheck.passes.range_use import range_use
-from overlapcheck.passes.step_times import step_times
-from overlapcheck.passes.steps import step_ranges
 from overlapcheck.passes.streams import stream_timelines
-from overlapcheck.passes.window import choose_window
+from overlapcheck.passes.window.range_use import range_use
+from overlapcheck.passes.window.step_times import step_times
+from overlapcheck.passes.window.steps import step_ranges
+from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Kernels, PageFaults, Ranges, Trace, pids_of, rows_or_none
 
@@ -62,7 +64,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     """
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
     processes = process_tables(trace, pids_of(tables))
-    others = OtherProcesses(trace)
+    others, orders = OtherProcesses(trace), Orders(selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
         (process, device_id)
@@ -84,7 +86,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             lambda: [capture_problems(trace, process, selection) for process in doubtful]
         )
         devices = [
-            _measure_device(trace, process, device_id, selection, others)
+            _measure_device(trace, process, device_id, selection, others, orders)
             for process, device_id in chosen
         ]
         problems = [problem for found in doubting.result() for problem in found]
@@ -102,6 +104,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         names=Names(trace.strings, trace.thread_names, known_sites(trace)),
         framework=framework(trace),
         environment=trace.info.environment,
+        thresholds=selection.thresholds,
         meetings=meetings,
         utc_start_ns=trace.info.utc_start_ns,
         ranks=trace.info.ranks,
@@ -170,7 +173,9 @@ def _measure_device(
     device_id: int,
     selection: Selection,
     others: OtherProcesses,
+    orders: Orders,
 ) -> DeviceMeasurements:
+    limits = selection.thresholds
     kernels = on_device(process.kernels, device_id)
     copies = copies_on_device(process.copies, device_id)
     memsets = on_device(process.memsets, device_id)
@@ -189,13 +194,10 @@ def _measure_device(
     overlaps = copy_overlaps(copies, compute, window)
     one_engine = trace.copy_engines(key) == 1
     migrations = unified_migrations(copies, window)
-    tables = DeviceTables(kernels, call, is_comm, copies, memsets)
+    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
-        explaining = beside.submit(
-            device_ledger,
-            process,
-            tables,
+        around = Surroundings(
             steps,
             idle,
             overlaps,
@@ -203,21 +205,21 @@ def _measure_device(
             migrations.busy,
             others.of(key),
             trace.info.environment,
-            call_sites(process.calls, trace),
+            call_sites(process.calls, trace, limits),
         )
-        streams = stream_timelines(process, kernels, is_comm, copies, memsets, compute, window)
+        explaining = beside.submit(
+            lambda: device_ledger(process, tables, orders.of(process), around, limits)
+        )
+        streams = stream_timelines(process, tables, compute, window)
         all_copies = _all(overlap.copy for overlap in overlaps.values())
         gaps, stream_gaps = compute_gaps(kernels, is_comm, idle, streams, all_copies)
         link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
-        slowed = contention(kernels, is_comm, link, communication, window)
-        blocking = blocking_calls(process.calls, idle, window)
+        slowed = contention(tables, Transfers(link, communication), window, limits)
+        blocking = blocking_calls(process.calls, idle, window, limits)
         times = step_times(kernels, steps, compute, overlaps)
-        found = collectives(
-            kernels, is_comm, steps, compute, streams, trace.strings, process, device_id
-        )
-        notes = communication_hints(
-            process, kernels, is_comm, copies, steps, streams, trace.strings
-        )
+        in_window = InWindow(steps, compute, streams)
+        found = collectives(process, tables, in_window, limits)
+        notes = communication_hints(process, tables, in_window)
         ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,
@@ -239,6 +241,7 @@ def _measure_device(
         blocking=blocking,
         steps=times,
         ledger=ledger,
+        order=orders.of(process),
         contention=slowed,
         collectives=found,
         notes=notes,

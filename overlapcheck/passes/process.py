@@ -12,16 +12,20 @@ import numpy as np
 from overlapcheck.api_kinds import api_kind
 from overlapcheck.columns import (
     ABSENT,
+    ABSENT_TIME,
     Codes,
     Columns,
     Index,
     Ints,
+    Mask,
     by_group,
     constant,
     groups,
     narrow,
     numbered,
     ordered,
+    position_of,
+    taken,
 )
 from overlapcheck.kinds import CopyKind
 from overlapcheck.nccl_calls import NcclCalls
@@ -46,8 +50,8 @@ from overlapcheck.trace import (
     rows_or_none,
 )
 
-NO_CALL = -1
-"""Row number that stands for "launched by no recorded call"."""
+NO_CALL = ABSENT
+"""The same, by the name that completeness knows it by."""
 # Correlation ids are counted up, so a table of all of them is not much longer than the calls.
 _DENSE = 4
 
@@ -87,8 +91,22 @@ class ProcessTables:
 
     @cached_property
     def kernel_call(self) -> Index:
-        """Row of the call that launched each kernel; NO_CALL where there is none."""
+        """Row of the call that launched each kernel; ABSENT where there is none."""
         return self.launches.rows(self.kernels.correlation_id)
+
+
+@dataclass(frozen=True)
+class DeviceTables:
+    """The rows of one device."""
+
+    device_id: int
+    kernels: Kernels
+    kernel_call: Index
+    """Row of the call that launched each kernel; ABSENT."""
+    communication: Mask
+    """Which kernels are communication."""
+    copies: Copies
+    memsets: Memsets
 
 
 def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
@@ -154,9 +172,9 @@ class CallIndex:
         # Calls are sorted outer first: the first row of each id counts.
         self._direct = width <= _DENSE * ids.size
         if self._direct:
-            self._rows = np.full(width, NO_CALL, dtype=np.int32)
+            self._rows = np.full(width, ABSENT, dtype=np.int32)
             self._rows[ids[usable[::-1]] - self._lowest] = usable[::-1]
-            distinct_ids = int(np.count_nonzero(self._rows != NO_CALL))
+            distinct_ids = int(np.count_nonzero(self._rows != ABSENT))
         else:
             order = usable[ordered(ids[usable])]
             known = ids[order]
@@ -168,17 +186,17 @@ class CallIndex:
         """Whether every call has an id of its own."""
 
     def rows(self, correlation_ids: Ints) -> Index:
-        """Row of the call with each correlation id, shape (n,); NO_CALL where there is none."""
+        """Row of the call with each correlation id, shape (n,); ABSENT where there is none."""
         if self._rows.size == 0:
-            return np.full(correlation_ids.shape, NO_CALL, dtype=np.intp)
+            return np.full(correlation_ids.shape, ABSENT, dtype=np.intp)
         if self._direct:
             at = correlation_ids - self._lowest
             known = (at >= 0) & (at < self._rows.size)
             rows = self._rows.take(at, mode="clip")
-            rows[~known] = NO_CALL
+            rows[~known] = ABSENT
             return rows.astype(np.intp)
-        at = np.minimum(np.searchsorted(self._ids, correlation_ids), self._ids.size - 1)
-        return np.where(self._ids[at] == correlation_ids, self._rows[at], NO_CALL)
+        at = position_of(self._ids, correlation_ids)
+        return taken(self._rows, at, ABSENT).astype(np.intp)
 
 
 Device = TypeVar("Device", bound=Columns)
@@ -188,11 +206,7 @@ def launch_start_ns(call: Index, calls: ApiCalls) -> Ints:
     """Start of the call that launched each kernel, shape (n,); ABSENT_TIME where unknown."""
     if len(calls) == 0:
         return constant(ABSENT_TIME, call.size)
-    return np.where(call == NO_CALL, ABSENT_TIME, calls.start_ns[call])
-
-
-ABSENT_TIME = np.iinfo(np.int64).min
-"""Earlier than any time: a launch that was not recorded."""
+    return np.where(call == ABSENT, ABSENT_TIME, calls.start_ns[call])
 
 
 def on_device(table: Device, device_id: int) -> Device:
@@ -226,6 +240,7 @@ __all__ = [
     "ABSENT_TIME",
     "NO_CALL",
     "CallIndex",
+    "DeviceTables",
     "ProcessTables",
     "copies_on_device",
     "launch_start_ns",

@@ -12,7 +12,7 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey, StreamKind
 from overlapcheck.measurements import StreamRole, StreamTimeline, Window
 from overlapcheck.passes.copy_overlap import DIRECTION_OF
-from overlapcheck.passes.process import ProcessTables
+from overlapcheck.passes.process import DeviceTables, ProcessTables
 from overlapcheck.trace import Copies, Kernels, Memsets
 
 
@@ -43,25 +43,17 @@ def null_streams(process: ProcessTables) -> set[StreamKey]:
 
 
 def stream_timelines(
-    process: ProcessTables,
-    kernels: Kernels,
-    communication: Mask,
-    copies: Copies,
-    memsets: Memsets,
-    compute: Intervals,
-    window: Window,
+    process: ProcessTables, device: DeviceTables, compute: Intervals, window: Window
 ) -> tuple[StreamTimeline, ...]:
     """Streams of one device that work in the window, busiest first.
 
     Args:
         process: the process, for stream descriptions.
-        kernels: the device's kernels.
-        communication: which of them are communication, shape (n,).
-        copies: the device's copies, peer copies of other devices included.
-        memsets: the device's memsets.
+        device: the device's rows, peer copies of other devices included.
         compute: when the device computes.
         window: what to clip to.
     """
+    kernels, copies, memsets = device.kernels, device.copies, device.memsets
     nulls = null_streams(process)
     described = {
         StreamKey(c, s): (kind, priority)
@@ -80,12 +72,12 @@ def stream_timelines(
         rows = on_kernels.get(key, nothing)
         kind, priority = described.get(key, (StreamKind.UNKNOWN, None))
         timeline = _timeline(
-            key,
-            StreamKind.NULL if key in nulls else StreamKind(kind),
-            priority,
-            _Spans.of(kernels, rows, communication),
-            _Spans.of(copies, on_copies.get(key, nothing), copies.kind),
-            _Spans.of(memsets, on_memsets.get(key, nothing), memsets.bytes),
+            _Described(key, StreamKind.NULL if key in nulls else StreamKind(kind), priority),
+            _Rows(
+                _Spans.of(kernels, rows, device.communication),
+                _Spans.of(copies, on_copies.get(key, nothing), copies.kind),
+                _Spans.of(memsets, on_memsets.get(key, nothing), memsets.bytes),
+            ),
             compute if rows.size == len(kernels) else None,
             window,
         )
@@ -120,16 +112,28 @@ class _Spans:
         return Intervals.of(start, end).clip(window.start_ns, window.end_ns)
 
 
+@dataclass(frozen=True)
+class _Described:
+    """What is known of a stream without its work."""
+
+    key: StreamKey
+    kind: StreamKind
+    priority: int | None
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The work of a stream."""
+
+    kernels: _Spans
+    copies: _Spans
+    memsets: _Spans
+
+
 def _timeline(
-    key: StreamKey,
-    kind: StreamKind,
-    priority: int | None,
-    kernels: _Spans,
-    copies: _Spans,
-    memsets: _Spans,
-    compute: Intervals | None,
-    window: Window,
+    stream: _Described, rows: _Rows, compute: Intervals | None, window: Window
 ) -> StreamTimeline | None:
+    kernels, copies, memsets = rows.kernels, rows.copies, rows.memsets
     if compute is None:
         compute = kernels.clipped(~kernels.kind, window)
     comm = kernels.clipped(kernels.kind, window)
@@ -153,11 +157,11 @@ def _timeline(
     }
     inside = (kernels.start_ns < window.end_ns) & (kernels.end_ns > window.start_ns)
     return StreamTimeline(
-        context_id=key.context_id,
-        stream_id=key.stream_id,
+        context_id=stream.key.context_id,
+        stream_id=stream.key.stream_id,
         role=max(totals, key=lambda role: totals[role]),
-        kind=kind.name.lower().replace("_", "-"),
-        priority=priority,
+        kind=stream.kind.name.lower().replace("_", "-"),
+        priority=stream.priority,
         busy=busy,
         compute=compute,
         communication=comm,

@@ -14,6 +14,7 @@ from overlapcheck.policy.find import OWN_FILE, PolicyFile, find_policy_file, ope
 from overlapcheck.policy.settings import Setting, Settings, read_contents
 from overlapcheck.policy.values import Place
 from overlapcheck.selection import Selection
+from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Limits, Policy
 
 # Settings that are shares, and the fields of the Policy that hold them.
@@ -93,15 +94,18 @@ def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) ->
 
 
 def _laid_over(base: Settings, over: Settings) -> Settings:
-    """The upper value of each key, also under a range; allowed calls of both."""
+    """The upper value of each key, also under a range or of a threshold; allowed calls of both."""
     merged = {**base, **over}
     if "ranges" in base and "ranges" in over:
         lower, upper = base["ranges"].value, over["ranges"].value
         ranges = {name: {**lower.get(name, {}), **upper.get(name, {})} for name in lower | upper}
         merged["ranges"] = Setting(ranges, over["ranges"].origin)
+    if "thresholds" in base and "thresholds" in over:
+        both = {**base["thresholds"].value, **over["thresholds"].value}
+        merged["thresholds"] = Setting(both, over["thresholds"].origin)
     if "allow" in base and "allow" in over:
-        both = (*base["allow"].value, *over["allow"].value)
-        merged["allow"] = Setting(both, over["allow"].origin)
+        calls = (*base["allow"].value, *over["allow"].value)
+        merged["allow"] = Setting(calls, over["allow"].origin)
     return merged
 
 
@@ -123,8 +127,10 @@ def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
         ranges=_ranges(settings),
     )
     chosen = {field: settings[key] for key, field in _SELECTION.items() if key in settings}
+    moved = settings.get("thresholds")
     selection = Selection(
         **{field: setting.value for field, setting in chosen.items()},
+        thresholds=with_values(moved.value if moved else {}),
         origins={
             field: setting.origin
             for field, setting in chosen.items()

@@ -9,6 +9,7 @@ from typing import Any
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.policy import values
 from overlapcheck.policy.values import Place, Reader
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.verdict import AllowedCall
 
 
@@ -40,7 +41,7 @@ _READERS: Mapping[str, Reader] = {
     "skip": values.count,
     "comm-patterns": values.patterns,
 }
-_TABLES = ("fail-on", "overlap", "allow", "ranges")
+_TABLES = ("fail-on", "overlap", "allow", "ranges", "thresholds")
 _IN_RANGES = ("min-overlap", "max-recoverable", "max-idle", "max-exposed-comm")
 """Limits that may stand under a range, beside those of single directions."""
 _PROFILES = "profiles"
@@ -105,6 +106,8 @@ def _read(
             read[key] = _allowed(value, here)
         elif key == "ranges":
             read[key] = _ranges(value, here, origin)
+        elif key == "thresholds":
+            read[key] = _thresholds(value, here)
         else:
             read[key] = _READERS[key](value, here)
     return {key: Setting(value, origin) for key, value in read.items()}
@@ -122,6 +125,15 @@ def _directions(value: Any, place: Place) -> dict[str, float]:
     for key, limit in values.table(value, place).items():
         values.known(key, _DIRECTIONS, place.at(key), "is no direction")
         read[f"overlap {key}"] = values.least_percentage(limit, place.at(key))
+    return read
+
+
+def _thresholds(value: Any, place: Place) -> dict[str, float]:
+    units = {threshold.name: threshold.unit for threshold in Thresholds().described()}
+    read = {}
+    for key, number in values.table(value, place).items():
+        values.known(key, units, place.at(key), "is no threshold")
+        read[key] = values.quantity(number, units[key], place.at(key))
     return read
 
 

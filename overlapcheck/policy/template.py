@@ -66,6 +66,11 @@ max-recoverable = 10
 # source = "train.py:104"
 # reason = "early stopping needs the loss of every step"
 
+# For studies: other values of the numbers that decide, which every report then names. Each cause
+# lists its own: overlapcheck explain CAUSE
+# [thresholds]
+# start-latency-ns = 20000
+
 # Further settings by name, laid over those above: overlapcheck analyze --profile nightly
 # [profiles.nightly]
 # max-recoverable = 5

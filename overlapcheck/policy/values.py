@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.thresholds import Unit
 from overlapcheck.user_patterns import UserPattern
+
+MAX_THRESHOLD = 10**12
+"""Longer, larger or more than anything in a recording."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,18 @@ def count(value: Any, place: Place) -> int:
         raise place.wrong(
             f"= {_short(value)} is more than a recording has steps", f"write {place.key} = 2"
         )
+    return value
+
+
+def quantity(value: Any, unit: Unit, place: Place) -> float:
+    """A number of some unit."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise place.wrong(f"= {_toml(value)} is not a number", f"write it alone: {place.key} = 2")
+    if unit.whole and not isinstance(value, int):
+        raise place.wrong(f"= {value:g} is not a whole number", f"it counts {unit.words}")
+    most = 1 if unit is Unit.SHARE else MAX_THRESHOLD
+    if not unit.least <= value <= most:
+        raise place.wrong(f"= {value:g} is out of range", f"give {unit.least} to {most:g}")
     return value
 
 

@@ -65,6 +65,7 @@ def facts_block(report: Report) -> Html:
         ("nsys", capture.nsys_version or "unknown version"),
         ("driver", capture.driver_version),
         ("set", " ".join(f"{name}={value}" for name, value in capture.environment.items())),
+        ("moved thresholds", report.moved),
     ]
     return definitions([(label, text) for label, text in pairs if text], cls="facts")
 

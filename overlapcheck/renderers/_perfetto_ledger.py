@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from overlapcheck.ledger import Reason, Work
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Names
+from overlapcheck.order import Work
 from overlapcheck.quantities import duration
 from overlapcheck.renderers._perfetto_slices import Slice
 from overlapcheck.renderers._plain_text import plain

@@ -106,6 +106,8 @@ def looked_at(report: Report) -> list[Text]:
     if capture.environment and report.verdict.outcome is not Outcome.PASS:
         said = " ".join(f"{name}={value}" for name, value in capture.environment.items())
         lines.append(_fact("set", said))
+    if report.moved:
+        lines.append(_fact("moved", f"thresholds {report.moved}"))
     return lines
 
 

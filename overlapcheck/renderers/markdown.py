@@ -99,6 +99,8 @@ def _limit(check: Check) -> str:
 
 def _to_do(report: Report) -> Iterator[str]:
     said = [check.settle_with for check in report.verdict.checks if check.settle_with]
+    if report.moved:
+        yield f"- **moved thresholds** {inline(report.moved)}\n"
     if said:
         yield "".join(f"- **to do** {inline(text)}\n" for text in dict.fromkeys(said))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from overlapcheck._version import __version__
 from overlapcheck.collective_speed import device_speeds
-from overlapcheck.columns import Index, Ints
+from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
@@ -66,15 +66,14 @@ def build_report(
         devices=tuple(
             replace(
                 drawn := _device(trace, device, verdict.of_device(device.key).outcome),
-                timeline=draw_timeline(
-                    trace, device, findings, drawn.picture, len(measured.devices)
-                )
+                timeline=draw_timeline(trace, device, findings, drawn.picture, measured)
                 if timeline
                 else None,
             )
             for device in measured.devices
         ),
         findings=findings,
+        thresholds=measured.thresholds.moved(),
         measurements=measured,
     )
     return cleaned(report)
@@ -100,7 +99,9 @@ def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureS
 
 def _event_edges(trace: Trace) -> str:
     records = rows_or_none(trace.event_records, EventRecords)
-    return "recorded" if (records.event_sync_id > 0).any() else "inferred"
+    # Without ids that pair waits with records, the latest record of an event is its.
+    unpaired = (records.event_sync_id == ABSENT).all() and (records.event_id != ABSENT).any()
+    return "recorded" if unpaired or (records.event_sync_id > 0).any() else "inferred"
 
 
 def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> DeviceReport:

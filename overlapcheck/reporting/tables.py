@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from overlapcheck.columns import ABSENT, Columns, Ints, Whole
-from overlapcheck.ledger import Reason, Relation, Work
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import ComputeGaps, DeviceMeasurements, Measurements, Names
+from overlapcheck.order import Relation, Work
 from overlapcheck.redaction import names_no_one
 
 _REASONS = {int(reason): reason.cause for reason in Reason}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Index, one_of
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.order import Work
 from overlapcheck.report import Picture
-from overlapcheck.reporting.instances import instances, worst_pieces
+from overlapcheck.reporting.instances import instances, launches_of, worst_pieces
 from overlapcheck.reporting.level_of_detail import detail, reduced
 from overlapcheck.reporting.timeline_rows import (
     SAMPLED_KERNELS,
@@ -17,7 +18,7 @@ from overlapcheck.reporting.timeline_rows import (
     host_calls,
 )
 from overlapcheck.timeline import Timeline, TimelineEvents, TimelineSteps
-from overlapcheck.trace import Kernels, Trace, rows_or_none
+from overlapcheck.trace import Trace
 
 MAX_EVENTS = 100_000
 """Events and blocks of a whole report."""
@@ -33,7 +34,7 @@ def draw_timeline(
     device: DeviceMeasurements,
     findings: tuple[Finding, ...],
     picture: Picture,
-    devices: int = 1,
+    measured: Measurements,
 ) -> Timeline:
     """The timeline of one device.
 
@@ -42,14 +43,14 @@ def draw_timeline(
         device: what was measured of it.
         findings: ranked causes, of all devices.
         picture: the typical steps, kept in full.
-        devices: how many devices share the page.
+        measured: all devices, which share the page, and what counts as held.
     """
-    most = MAX_EVENTS // max(devices, 1)
+    most = MAX_EVENTS // max(len(measured.devices), 1)
     own = tuple(found for found in findings if found.device == device.key)
     names = OwnNames(trace)
-    worst = worst_pieces(trace, device)
-    sampled = np.concatenate((worst.correlation_ids, _sample(trace, device)))
-    host = host_calls(trace, device, sampled)
+    worst = worst_pieces(device)
+    launches = np.concatenate((launches_of(device, worst), _sample(device)))
+    host = host_calls(trace, device, launches, measured.thresholds.blocking_call_ns)
     drawing = draw_rows(trace, device, host, names)
     shown = instances(trace, device, worst, drawing, host, own)
     steps = (picture.start_ns, picture.end_ns, (picture.start_ns + picture.end_ns) // 2)
@@ -74,18 +75,15 @@ def draw_timeline(
     )
 
 
-def _sample(trace: Trace, device: DeviceMeasurements) -> Ints:
-    """Correlation ids of some kernels of the device, spread over the window."""
-    kernels = rows_or_none(trace.kernels, Kernels)
-    first = int(np.searchsorted(kernels.start_ns, device.window.start_ns))
-    last = int(np.searchsorted(kernels.start_ns, device.window.end_ns))
-    own = np.flatnonzero(
-        (kernels.pid[first:last] == device.key.pid)
-        & (kernels.device_id[first:last] == device.key.device_id)
-    )
-    spread = own[:: max(own.size // SAMPLED_KERNELS, 1)]
-    ids: Ints = kernels.correlation_id[first:last][spread]
-    return ids
+def _sample(device: DeviceMeasurements) -> Index:
+    """Rows of the calls that launched some kernels of the device, spread over the window."""
+    ops, window = device.order.operations, device.window
+    first, last = np.searchsorted(ops.start_ns, (window.start_ns, window.end_ns)).tolist()
+    kernels = one_of(ops.work[first:last], (Work.COMPUTE, Work.COMMUNICATION))
+    own = np.flatnonzero(kernels & (ops.device_id[first:last] == device.key.device_id))
+    call = ops.call[first:last][own[:: max(own.size // SAMPLED_KERNELS, 1)]]
+    rows: Index = call[call != ABSENT].astype(np.intp)
+    return rows
 
 
 def _steps(device: DeviceMeasurements) -> TimelineSteps:

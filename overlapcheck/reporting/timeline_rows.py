@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind, MemoryKind, StreamKey
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import duration, percent
@@ -18,8 +18,6 @@ from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Trace, rows_o
 
 MAX_STREAMS = 16
 MAX_THREADS = 6
-MIN_HELD_NS = 20_000
-"""A call this long held its thread, as in the table of blocking calls."""
 SAMPLED_KERNELS = 1_000
 """Enough to know which threads launch."""
 
@@ -59,13 +57,35 @@ class OwnNames:
 Timed = TypeVar("Timed", Kernels, Copies, Memsets, ApiCalls)
 
 
+class Launch(NamedTuple):
+    """A call that launched something."""
+
+    tid: int
+    start_ns: int
+    end_ns: int
+    name_id: int
+
+
 @dataclass(frozen=True)
 class HostCalls:
     """The process's CUDA calls that touch the window, and which launched what is looked for."""
 
     window: ApiCalls
     launches: ApiCalls
-    """Launch calls of the kernels asked for, sorted by correlation id, outer ones only."""
+    """Launch calls that were asked for."""
+    launch_row: Index
+    """Row of each among the process's calls, ascending."""
+    held_from_ns: int
+    """A call this long held its thread, as in the table of blocking calls."""
+
+    def launch(self, row: int) -> Launch | None:
+        """One of the launch calls, by its row among the process's calls; None where not kept."""
+        at = int(np.searchsorted(self.launch_row, row))
+        if row == ABSENT or at == self.launch_row.size or self.launch_row[at] != row:
+            return None
+        calls = self.launches
+        columns = (calls.tid, calls.start_ns, calls.end_ns, calls.name_id)
+        return Launch(*(int(column[at]) for column in columns))
 
 
 @dataclass(frozen=True)
@@ -79,28 +99,22 @@ class Drawing:
     left_out: int
 
 
-def host_calls(trace: Trace, device: DeviceMeasurements, correlation_ids: Ints) -> HostCalls:
+def host_calls(
+    trace: Trace, device: DeviceMeasurements, launches: Index, held_from_ns: int
+) -> HostCalls:
     """One pass over the calls, the longest table of all.
 
     Args:
         trace: for its calls.
         device: whose process and window.
-        correlation_ids: of kernels whose launch calls are wanted, any order.
+        launches: rows, among the process's calls, of launches that are wanted, in any order.
+        held_from_ns: from which length on a call held its thread.
     """
     calls = rows_or_none(trace.api_calls, ApiCalls)
+    wanted = np.unique(launches)
     mine = calls.pid == device.key.pid
-    wanted = np.unique(correlation_ids[correlation_ids > 0])
-    if wanted.size:
-        at = np.minimum(np.searchsorted(wanted, calls.correlation_id), wanted.size - 1)
-        found = np.flatnonzero(mine & (wanted[at] == calls.correlation_id))
-    else:
-        found = np.empty(0, dtype=np.intp)
-    # Calls are sorted outer first, and the sort is stable.
-    found = found[np.argsort(calls.correlation_id[found], kind="stable")]
-    ids = calls.correlation_id[found]
-    outer = np.ones(ids.size, dtype=bool)
-    outer[1:] = ids[1:] != ids[:-1]
-    return HostCalls(_own(calls, device), calls.rows(found[outer]))
+    of_process = wanted if mine.all() else np.flatnonzero(mine)[wanted]
+    return HostCalls(_own(calls, device), calls.rows(of_process), wanted, held_from_ns)
 
 
 def draw_rows(
@@ -261,7 +275,7 @@ def _threads(drawing: Drawing, trace: Trace, device: DeviceMeasurements, host: H
     ranked = sorted(spent, key=lambda tid: (-spent[tid][0], tid))
     for tid in ranked[:MAX_THREADS]:
         mine = _outermost(_chosen(calls, spent[tid][1]))
-        held = mine.end_ns - mine.start_ns >= MIN_HELD_NS
+        held = mine.end_ns - mine.start_ns >= host.held_from_ns
         row = len(drawing.rows)
         drawing.thread_rows[tid] = row
         label = trace.thread_names.get((device.key.pid, tid), "") or f"thread {tid}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from overlapcheck.checks.overlap import check_overlap
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.verdict import Check, Outcome, Policy
 from tests.pictures import picture
 
@@ -10,7 +11,7 @@ from tests.pictures import picture
 def check(text: str, policy: Policy | None = None, columns: int = 0) -> Check:
     """The only overlap check of a picture; `columns` sets the window."""
     window = {"window_ns": (0, columns * 1000)} if columns else {}
-    (found,) = check_overlap(picture(text).device(**window), policy or Policy())
+    (found,) = check_overlap(picture(text).device(**window), policy or Policy(), Thresholds())
     return found
 
 
@@ -173,15 +174,15 @@ def test_each_direction_has_its_own_check_and_copies_within_the_device_have_none
         s7  d2d 1B        |e.........|
         """).device()
 
-    names = [found.name for found in check_overlap(device, Policy())]
+    names = [found.name for found in check_overlap(device, Policy(), Thresholds())]
     assert names == ["overlap h2d", "overlap d2h", "overlap p2p"]
 
 
 def test_without_copies_there_is_nothing_to_check() -> None:
-    assert check_overlap(picture("s7 kernel k |aa|").device(), Policy()) == []
+    assert check_overlap(picture("s7 kernel k |aa|").device(), Policy(), Thresholds()) == []
 
 
 def test_migrations_of_unified_memory_are_not_judged() -> None:
     device = picture("s7 kernel k |aa....bb|\nuvm h2d 4KiB |..cccc..|").device()
 
-    assert check_overlap(device, Policy()) == []
+    assert check_overlap(device, Policy(), Thresholds()) == []

@@ -70,7 +70,7 @@ def test_everything_that_the_file_offers_is_a_setting(tmp_path: Path) -> None:
     assert set(settings) == {
         "min-overlap", "ceiling", "max-recoverable", "max-idle", "max-exposed-comm",
         "require-copies", "fail-on", "steps", "skip", "comm-patterns", "overlap h2d",
-        "overlap d2h", "allow", "ranges", "max-failing-ranks",
+        "overlap d2h", "allow", "ranges", "max-failing-ranks", "thresholds",
         "expect-ranks",
     }  # fmt: skip
     assert settings["max-recoverable"].value == 5

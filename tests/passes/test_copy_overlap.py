@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.copies import Direction
-from overlapcheck.ledger import Work
+from overlapcheck.order import Work
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture
 

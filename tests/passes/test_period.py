@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from overlapcheck.passes.period import Period, find_period
+from overlapcheck.passes.window.period import Period, find_period
 
 
 def period(names: str, gaps: str = "", lengths: str = "", share: float = 0.5) -> Period | None:

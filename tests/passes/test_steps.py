@@ -7,7 +7,7 @@ import pytest
 
 from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import process_tables
-from overlapcheck.passes.steps import (
+from overlapcheck.passes.window.steps import (
     NO_STEP,
     STEP_LIKE,
     StepRanges,

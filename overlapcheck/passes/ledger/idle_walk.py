@@ -1,0 +1,270 @@
+"""From each idle piece's end back to its beginning: what filled it, what it waited for.
+
+    s7    q #####·······················##### k       idle piece: end of q to start of k
+    s13          [ copy ][ copy ]                     k waited for the second copy
+    host            L                                 L: the first copy was launched only here
+    parts   |host   |fill  |fill   |latency|
+
+Parts are found backwards: before k lies the latency since its binding predecessor ended, then that
+predecessor itself, then what *it* had to wait for, and so on to the beginning of the piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from overlapcheck.columns import (
+    ABSENT,
+    ABSENT_TIME,
+    Bools,
+    Codes,
+    Column,
+    Columns,
+    Index,
+    Ints,
+    Mask,
+    Rows,
+    Whole,
+    blocks,
+    joined,
+    last_before,
+    narrow,
+    sorted_by,
+)
+from overlapcheck.intervals import Intervals
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.side_by_side import side_by_side
+from overlapcheck.passes.order.dependencies import Dependencies
+
+# So few walks are gone link by link.
+_FEW = 16
+
+
+class Part(IntEnum):
+    """What a part of an idle piece is."""
+
+    HOST = 0
+    """The operation that follows had not been submitted yet."""
+    LATENCY = 1
+    """It had, and its predecessor was done, but it had not started."""
+    FILL = 2
+    """An operation that compute waited for was running."""
+    OPEN = 3
+    """Nothing follows: the end of the trace."""
+
+
+@dataclass(frozen=True)
+class Parts(Columns):
+    """Parts of idle pieces, sorted by start, disjoint; together exactly the idle time."""
+
+    start_ns: Ints
+    end_ns: Ints
+    piece: Rows
+    """Number of the idle piece."""
+    part: Codes
+    """Part."""
+    operation: Rows
+    """FILL: the operation that ran; else the one that follows. ABSENT for none."""
+    kernel: Rows
+    """The compute operation that ends the piece; ABSENT for none."""
+
+
+def submit_times(ops: Operations, returns_when_done: Mask) -> Ints:
+    """When each operation was handed to the device, shape (n,); ABSENT_TIME where unknown.
+
+    A launch is handed over near the end of its call. A call that returns only when its operation
+    is done (pageable and synchronous copies) handed it over near its start.
+    """
+    near_end = np.minimum(ops.launch_end_ns, ops.start_ns)
+    submit = np.where(returns_when_done, ops.launch_start_ns, near_end)
+    return np.where(ops.launch_start_ns == ABSENT_TIME, ABSENT_TIME, submit)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What is walked over."""
+
+    ops: Operations
+    depends: Dependencies
+    """Their binding predecessors."""
+    submit_ns: Ints
+    """When each was handed over."""
+    submit_slack_ns: int
+    """Host and device clocks agree to about this."""
+
+
+def walk(ground: Ground, idle: Intervals) -> Parts:
+    """Cut every idle piece of the window into parts."""
+    begin, finish, kernel = _whole_gaps(ground.ops, idle)
+    current, upper = kernel, finish
+    orphan = kernel == ABSENT
+    if orphan.any():
+        current, upper = kernel.copy(), finish.copy()
+        current[orphan], upper[orphan] = _last_fill(ground.ops, begin[orphan], finish[orphan])
+    before = np.where(orphan, current, ground.depends.predecessor[current])
+    gaps = _Gaps(begin, upper, orphan)
+
+    def walked(block: slice) -> _Emitted:
+        emitted = _Emitted(idle)
+        piece = np.arange(block.start, block.stop)
+        links = _chains(ground, begin, (piece, current[block], before[block]))
+        _emit(links, ground, gaps, emitted)
+        return emitted
+
+    rows = [row for part in side_by_side(walked, blocks(len(idle))) for row in part.rows]
+    if orphan.any():
+        piece = np.flatnonzero(orphan)
+        unended = _Emitted(idle)
+        unended.add(piece, upper[orphan], finish[orphan], Part.OPEN, current[orphan])
+        rows += unended.rows
+    return _in_order(rows, kernel)
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """The gaps that idle pieces are parts of, one for each piece."""
+
+    begin: Ints
+    upper: Ints
+    """Where the walk back begins."""
+    orphan: Mask
+    """No kernel ends it."""
+
+
+@dataclass(frozen=True)
+class _Links(Columns):
+    """Steps of the walk: from one operation of a piece to the one it had to wait for."""
+
+    piece: Ints
+    current: Ints
+    before: Ints
+    """ABSENT where the chain ends without one."""
+    first: Bools
+    """Whether the walk of its piece begins here."""
+
+
+_Round = tuple[Whole, Whole, Whole]
+"""Piece, current and before of some links."""
+
+
+def _chains(ground: Ground, begin: Ints, start: _Round) -> _Links:
+    """All steps of the walks of some pieces."""
+    ops, depends = ground.ops, ground.depends
+    rounds: list[_Round] = [start]
+    while True:
+        piece, current, before = rounds[-1]
+        onward = np.flatnonzero(
+            (before != ABSENT)
+            & (ops.end_ns[before] > begin[piece])
+            & (ops.start_ns[before] > begin[piece])
+            & (ops.work[before] != Work.COMPUTE)
+        )
+        if onward.size == 0:
+            break
+        piece, current = piece[onward], before[onward]
+        if onward.size <= _FEW:
+            rounds.append(_long_chains(ground, begin, piece, current))
+            break
+        rounds.append((piece, current, depends.predecessor[current]))
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
+    first = np.arange(columns[0].size) < start[0].size
+    return _Links(columns[0], columns[1], columns[2], first)
+
+
+def _long_chains(ground: Ground, begin: Ints, piece: Whole, current: Whole) -> _Round:
+    """The rest of a few walks, link by link: whole-array steps would cost more than they carry."""
+    end, start = ground.ops.end_ns.item, ground.ops.start_ns.item
+    predecessor, work = ground.depends.predecessor.item, ground.ops.work.item
+    links = []
+    for number, row in zip(piece.tolist(), current.tolist(), strict=True):
+        floor, before = begin.item(number), row
+        while True:
+            row, before = before, predecessor(before)
+            links.append((number, row, before))
+            if before == ABSENT or work(before) == Work.COMPUTE:
+                break
+            if end(before) <= floor or start(before) <= floor:
+                break
+    found = np.array(links, dtype=np.int64).T
+    return found[0], found[1], found[2]
+
+
+def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None:
+    """The parts between each operation and the one that it had to wait for, and that one's own."""
+    ops = ground.ops
+    piece, current, before = links.piece, links.current, links.before
+    floor = gaps.begin[piece]
+    upper = np.where(links.first, gaps.upper[piece], np.maximum(ops.start_ns[current], floor))
+    has = before != ABSENT
+    ended = np.where(has, ops.end_ns[before], floor)
+    fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
+    ready = np.where(fills, np.minimum(ended, upper), floor)
+    late = ground.submit_ns[current] > ready + ground.submit_slack_ns
+    waiting = ~(links.first & gaps.orphan[piece])
+    for part, chosen in ((Part.HOST, waiting & late), (Part.LATENCY, waiting & ~late)):
+        emitted.add(piece[chosen], ready[chosen], upper[chosen], part, current[chosen])
+    began = np.maximum(ops.start_ns[before], floor)
+    emitted.add(piece[fills], began[fills], ready[fills], Part.FILL, before[fills])
+
+
+class _Emitted:
+    """Collects parts and cuts them to the idle pieces of the window."""
+
+    def __init__(self, idle: Intervals) -> None:
+        self._idle = idle
+        self.rows: list[tuple[Column, ...]] = []
+
+    def add(self, piece: Index, start: Ints, end: Ints, part: Part, operation: Ints) -> None:
+        start = np.maximum(start, self._idle.start_ns[piece])
+        end = np.minimum(end, self._idle.end_ns[piece])
+        keep = end > start
+        if keep.any():
+            kinds = np.broadcast_to(np.int8(part), int(keep.sum()))
+            rows = (narrow(piece[keep]), kinds, narrow(operation[keep]))
+            self.rows.append((start[keep], end[keep], *rows))
+
+
+def _in_order(rows: list[tuple[Column, ...]], kernel: Ints) -> Parts:
+    if not rows:
+        return Parts.none()
+    start, end, piece, part, operation = joined(rows)
+    found = Parts(start, end, piece, part, operation, narrow(kernel[piece]))
+    return sorted_by(found, found.start_ns)
+
+
+def _whole_gaps(ops: Operations, idle: Intervals) -> tuple[Ints, Ints, Ints]:
+    """Begin, end and ending kernel of the gaps that idle pieces are parts of.
+
+    A piece at the edge of the window is only a part of its gap, and what explains the gap may lie
+    outside.
+    """
+    compute = np.flatnonzero(ops.work == Work.COMPUTE)
+    if compute.size == 0:
+        return idle.start_ns, idle.end_ns, np.full(len(idle), ABSENT, dtype=np.int64)
+    starts = ops.start_ns[compute]
+    reach = np.maximum.accumulate(ops.end_ns[compute])
+    after = last_before(starts, idle.end_ns) + 1
+    earlier = last_before(starts, idle.start_ns)
+    begin = np.where(earlier == ABSENT, idle.start_ns, reach[earlier])
+    begin = np.minimum(begin, idle.start_ns)
+    follows = after < compute.size
+    kernel = compute[np.minimum(after, compute.size - 1)]
+    finish = np.where(follows, ops.start_ns[kernel], idle.end_ns)
+    return begin, finish, np.where(follows, kernel, ABSENT)
+
+
+def _last_fill(ops: Operations, begin: Ints, finish: Ints) -> tuple[Ints, Ints]:
+    """For gaps that no kernel ends: the operation that ran last in each, and its end there."""
+    current = np.zeros(begin.size, dtype=np.int64)
+    upper = begin.copy()
+    for i in range(begin.size):  # at most one gap per window has no kernel after it
+        inside = (ops.work != Work.COMPUTE) & (ops.work != Work.MIGRATION)
+        inside &= (ops.end_ns > begin[i]) & (ops.start_ns < finish[i])
+        rows = np.flatnonzero(inside)
+        if rows.size:
+            current[i] = rows[np.argmax(ops.end_ns[rows])]
+            upper[i] = min(int(ops.end_ns[current[i]]), int(finish[i]))
+    return current, upper

@@ -1,0 +1,1 @@
+"""The operations of a process and every known order between them, and which order held each up."""

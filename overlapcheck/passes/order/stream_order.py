@@ -1,0 +1,45 @@
+"""What ran before in the same stream."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlapcheck.columns import last_at_or_before, ordered
+from overlapcheck.order import Operations, Work
+from overlapcheck.passes.order.candidates import Pairs, keyed
+
+
+def stream_order(ops: Operations) -> Pairs:
+    """In each stream, the operation that ended last before each one started."""
+    orderly = _one_after_another(ops)
+    if orderly is not None:
+        return orderly
+    origin = int(ops.start_ns.min()) if len(ops) else 0
+    keys = keyed(ops.stream, ops.end_ns, origin)
+    by_end = ordered(keys)
+    at = last_at_or_before(keys[by_end], keyed(ops.stream, ops.start_ns, origin))
+    before = by_end[np.maximum(at, 0)]
+    # An operation of no length ends where it starts and would find itself.
+    itself = before == np.arange(len(ops))
+    before = np.where(itself, by_end[np.maximum(at - 1, 0)], before)
+    valid = (at >= 0) & (ops.stream[before] == ops.stream) & (before != np.arange(len(ops)))
+    valid &= ops.work != Work.MIGRATION
+    after = np.flatnonzero(valid)
+    return Pairs.of(after, before[after])
+
+
+def _one_after_another(ops: Operations) -> Pairs | None:
+    """The neighbours in each stream, where no operation starts before the one before it ended."""
+    in_stream = ordered(ops.stream)
+    stream, end = ops.stream[in_stream], ops.end_ns[in_stream]
+    start = ops.start_ns[in_stream]
+    same = stream[1:] == stream[:-1]
+    # One of no length could follow itself; migrations belong to no stream.
+    if (same & (start[1:] < end[:-1])).any() or (end <= start).any():
+        return None
+    if (ops.work == Work.MIGRATION).any():
+        return None
+    behind = np.flatnonzero(same)
+    after, before = in_stream[behind + 1], in_stream[behind]
+    order = ordered(after)
+    return Pairs.of(after[order], before[order])

@@ -1,0 +1,1 @@
+"""Which part of a trace is judged: steps, periods, ranges."""

@@ -1,0 +1,305 @@
+"""Every number that decides, with its unit, its reason, and what a wrong value would do.
+
+Passes, causes and checks take them from one value that is handed down, never from globals, so that
+a study can move one and see what changes: `[thresholds]` in the policy file. A report says which
+were moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+_ABOUT = "threshold"
+
+
+class Unit(StrEnum):
+    """What a threshold counts."""
+
+    NS = "ns"
+    BYTES = "bytes"
+    COUNT = "count"
+    SHARE = "share"
+    RATIO = "ratio"
+
+    @property
+    def words(self) -> str:
+        """What its numbers are of."""
+        return {Unit.NS: "nanoseconds", Unit.COUNT: "things"}.get(self, self.value)
+
+    @property
+    def least(self) -> int:
+        """The smallest value that means anything."""
+        return 1 if self in (Unit.COUNT, Unit.RATIO) else 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self in (Unit.NS, Unit.BYTES, Unit.COUNT)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """One number that decides."""
+
+    name: str
+    """As in the policy file: "start-latency-ns"."""
+    value: float
+    unit: Unit
+    reason: str
+    """Why it is this value."""
+    if_wrong: str
+    """What a smaller and a larger value would do."""
+    causes: tuple[str, ...]
+    """Causes that it decides about; none where it decides about a check or a table."""
+
+
+@dataclass(frozen=True)
+class _About:
+    unit: Unit
+    reason: str
+    if_wrong: str
+    causes: tuple[str, ...]
+
+
+def _decides(value: float, unit: Unit, *causes: str, reason: str, if_wrong: str) -> Any:
+    """A field with its page."""
+    return field(default=value, metadata={_ABOUT: _About(unit, reason, if_wrong, causes)})
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """All of them; attributes for the code, `described` for people."""
+
+    # What orders operations on a device.
+    clock_slack_ns: int = _decides(
+        2_000, Unit.NS, "same-stream", "event-wait", "default-stream", "copy-engine",
+        reason="the device's time stamps of two operations that follow one another cross by up to"
+        " a microsecond",
+        if_wrong="smaller loses orders whose times cross by rounding; larger takes operations that"
+        " overlapped for ordered ones",
+    )  # fmt: skip
+    start_latency_ns: int = _decides(
+        20_000, Unit.NS, "event-wait", "copy-engine", "launch-latency", "hardware-queue",
+        "exposed-collective",
+        reason="of kernels queued behind another in their stream 95 % start within 4.7 us (H200, 42"
+        " programs); across streams and for copies it takes a few times that",
+        if_wrong="smaller leaves ordinary starts unexplained; larger ties together operations that"
+        " have nothing to do with one another",
+    )  # fmt: skip
+    adjacent_tries: int = _decides(
+        8, Unit.COUNT, "event-wait",
+        reason="memsets and tails of other streams may stand between an operation and the one that"
+        " released it",
+        if_wrong="smaller misses the one that released it where many streams end together; larger"
+        " only takes time",
+    )  # fmt: skip
+    engine_min_bytes: int = _decides(
+        64 * 1024, Unit.BYTES, "copy-engine",
+        reason="smaller copies pass through the engine faster than its queue can show",
+        if_wrong="smaller takes small copies that follow one another for a queue; larger misses a"
+        " queue of medium ones",
+    )  # fmt: skip
+    # What the host did.
+    submit_slack_ns: int = _decides(
+        1_000, Unit.NS, "host-sync", "host-starved", "launch-bound", "launch-latency",
+        "late-issue",
+        reason="host and device clocks agree to about a microsecond after nsys has aligned them",
+        if_wrong="smaller calls the host late by the error of its clock; larger blames the device"
+        " for what was not submitted",
+    )  # fmt: skip
+    drain_slack_ns: int = _decides(
+        20_000, Unit.NS, "host-sync", "sync-copy", "allocation", "pageable-copy",
+        "launch-blocking", "host-starved",
+        reason="between the end of a call that waited and the next launch lie a few calls of some"
+        " microseconds, twice that under the profiler",
+        if_wrong="smaller gives the restart after a wait to launch-bound; larger blames a wait for"
+        " idle time that began long after it",
+    )  # fmt: skip
+    launch_distance_ns: int = _decides(
+        10_000, Unit.NS, "launch-latency", "launch-bound",
+        reason="two launches of one thread lie 4 us (5 %) to 16 us (median) apart under the"
+        " profiler (H200, 42 programs)",
+        if_wrong="smaller calls a host that is ahead launch-bound for one late launch; larger"
+        " excuses a host that is late again and again",
+    )  # fmt: skip
+    away_ns: int = _decides(
+        100_000, Unit.NS, "host-starved", "launch-bound", "module-load",
+        reason="between two calls of a thread lie less than 20 us in 90 % and less than 48 us in"
+        " 95 % of the cases, 1.6 ms in 99 % (H200, 42 programs): beyond is something else",
+        if_wrong="smaller calls slow launching starvation; larger hides waits for data in"
+        " launch-bound",
+    )  # fmt: skip
+    ahead_ns: int = _decides(
+        50_000, Unit.NS, "host-sync", "launch-latency",
+        reason="a launch several launches ahead of its kernel shows that the host has caught up",
+        if_wrong="smaller ends the blame for a wait at the first queued kernel; larger lets a wait"
+        " answer for late launches long after it",
+    )  # fmt: skip
+    long_call_ns: int = _decides(
+        50_000, Unit.NS, "driver-lock", "host-sync", "launch-bound",
+        reason="90 % of the launches, copies and memsets return within 15 us under the profiler,"
+        " 95 % within 24 us (H200, 42 programs): twice that was kept waiting",
+        if_wrong="smaller takes slow launches for waiting ones; larger misses short locks",
+    )  # fmt: skip
+    lock_cover_share: float = _decides(
+        0.5, Unit.SHARE, "driver-lock",
+        reason="a call that waited for another thread's lock lies mostly inside that thread's call",
+        if_wrong="smaller blames a call that only touches it; larger misses calls that went on"
+        " after the lock was free",
+    )  # fmt: skip
+    small_copy_bytes: int = _decides(
+        64 * 1024, Unit.BYTES, "host-sync", "pageable-copy", "sync-copy",
+        reason="up to here the driver stages a copy at once, and pinning its buffer wins nothing",
+        if_wrong="smaller advises to pin scalars; larger calls slow copies synchronisations",
+    )  # fmt: skip
+    blocking_launches_least: int = _decides(
+        20, Unit.COUNT, "launch-blocking",
+        reason="fewer launches that all outlast their kernels may be chance",
+        if_wrong="smaller sees the debug variable in tiny programs; larger misses it in short runs",
+    )  # fmt: skip
+    blocking_launches_share: float = _decides(
+        0.9, Unit.SHARE, "launch-blocking",
+        reason="the variable makes every launch wait, but for those that were already done",
+        if_wrong="smaller takes short kernels behind slow launches for it; larger misses it",
+    )  # fmt: skip
+    # How copies fill the time.
+    link_bound_share: float = _decides(
+        0.9, Unit.SHARE, "copy-bound", "same-stream", "event-wait", "late-issue",
+        reason="a direction this busy is the bound itself: no order could win its time back",
+        if_wrong="smaller hides faults of order behind the link; larger blames the order where the"
+        " link is full",
+    )  # fmt: skip
+    blocking_call_ns: int = _decides(
+        20_000, Unit.NS,
+        reason="90 % of the calls that only hand work over return within 15 us under the profiler"
+        " (H200, 42 programs)",
+        if_wrong="smaller lists launches among the blocking calls; larger loses short waits",
+    )  # fmt: skip
+    # Where in the program a call was made.
+    stack_before_call_ns: int = _decides(
+        20_000, Unit.NS,
+        reason="nsys takes the stack just before its call, the slowest of them some ten"
+        " microseconds",
+        if_wrong="smaller loses source lines; larger gives calls without a stack that of another",
+    )  # fmt: skip
+    stack_clock_slack_ns: int = _decides(
+        1_000, Unit.NS,
+        reason="the mark of a stack may carry a later time than its call by rounding",
+        if_wrong="smaller gives calls the line of the call before; larger that of the next",
+    )  # fmt: skip
+    # Kernels beside transfers.
+    contention_samples: int = _decides(
+        5, Unit.COUNT, "contention",
+        reason="a median of fewer kernels moves with every one of them",
+        if_wrong="smaller compares noise; larger needs long recordings",
+    )  # fmt: skip
+    contention_ratio: float = _decides(
+        1.2, Unit.RATIO, "contention",
+        reason="the same kernel varies by a tenth with clock and data",
+        if_wrong="smaller reports noise; larger misses slow-downs that eat up the overlap",
+    )  # fmt: skip
+    contention_most_ratio: float = _decides(
+        4.0, Unit.RATIO, "contention",
+        reason="transfers cannot slow a kernel this much: such launches did different work",
+        if_wrong="smaller leaves real slow-downs out; larger compares different work",
+    )  # fmt: skip
+    contention_shared_from: float = _decides(
+        0.5, Unit.SHARE, "contention",
+        reason="covered this much by a transfer, a kernel shares the device with it",
+        if_wrong="smaller thins the slow-down out; larger leaves few samples",
+    )  # fmt: skip
+    contention_alone_up_to: float = _decides(
+        0.05, Unit.SHARE, "contention",
+        reason="covered hardly at all, a kernel runs as if alone",
+        if_wrong="smaller leaves few samples; larger slows what the others are held against",
+    )  # fmt: skip
+    contention_least_share: float = _decides(
+        0.005, Unit.SHARE, "contention",
+        reason="less of the window is noise of two medians",
+        if_wrong="smaller reports noise; larger says nothing of a slow-down that costs",
+    )  # fmt: skip
+    # Collectives.
+    compute_stream_share: float = _decides(
+        0.05, Unit.SHARE, "exposed-collective",
+        reason="a stream with less of the device's compute is no compute stream",
+        if_wrong="smaller calls a stream of collectives with some casts a compute stream; larger"
+        " misses collectives among kernels",
+    )  # fmt: skip
+    queue_held_ns: int = _decides(
+        50_000, Unit.NS, "exposed-collective",
+        reason="a launch that takes this long to begin has waited for something",
+        if_wrong="smaller sees queues in ordinary starts; larger misses short ones",
+    )  # fmt: skip
+    queue_busy_share: float = _decides(
+        0.9, Unit.SHARE, "exposed-collective",
+        reason="with less compute meanwhile it was not the compute that a collective stood behind",
+        if_wrong="smaller blames kernels for waits for a rank; larger misses it where kernels"
+        " leave small gaps",
+    )  # fmt: skip
+    telling_share: float = _decides(
+        0.5, Unit.SHARE, "exposed-collective",
+        reason="below half of the exposed time a fact does not say which kind of exposure it is",
+        if_wrong="smaller tells of side matters; larger says nothing of mixed cases",
+    )  # fmt: skip
+    # What evidence says.
+    speed_min_bytes: int = _decides(
+        64 * 1024, Unit.BYTES, "pageable-copy", "sync-copy", "copy-bound", "exposed-collective",
+        reason="the time of smaller copies is latency, and says nothing of the link's speed",
+        if_wrong="smaller prints misleading bandwidths; larger leaves them out",
+    )  # fmt: skip
+    mostly_inferred_share: float = _decides(
+        0.5, Unit.SHARE, "event-wait", "same-stream",
+        reason="a cause is as sure as most of its time",
+        if_wrong="smaller doubts what is proven; larger is sure of what is inferred",
+    )  # fmt: skip
+    link_use_share: float = _decides(
+        0.5, Unit.SHARE, "copy-bound",
+        reason="what is busy less than half of the time is not the bound",
+        if_wrong="smaller tells of idle links; larger of none",
+    )  # fmt: skip
+    # What the checks grant.
+    ceiling_share: float = _decides(
+        0.9, Unit.SHARE,
+        reason="nine tenths of what compute can hide at all are as good as reaching it",
+        if_wrong="smaller passes schedules that could hide more; larger fails perfect ones for"
+        " the first copy of a window",
+    )  # fmt: skip
+    pageable_relief_share: float = _decides(
+        0.10, Unit.SHARE,
+        reason="pageable copies are long through their own fault: their length is no excuse",
+        if_wrong="smaller denies relief for a stray copy; larger lets slow copies pass as a bound",
+    )  # fmt: skip
+    least_win_share: float = _decides(
+        0.05, Unit.SHARE,
+        reason="hiding more that wins less of the time is not worth a failing run",
+        if_wrong="smaller fails runs for nothing; larger passes what could be won",
+    )  # fmt: skip
+
+    def described(self) -> tuple[Threshold, ...]:
+        """All thresholds in the order of their sections."""
+        return tuple(
+            Threshold(key_of(one), getattr(self, one.name), a.unit, a.reason, a.if_wrong, a.causes)
+            for one in fields(self)
+            for a in (one.metadata[_ABOUT],)
+        )
+
+    def moved(self) -> dict[str, float]:
+        """Name and value of those that are not what they usually are."""
+        return {
+            key_of(one): getattr(self, one.name)
+            for one in fields(self)
+            if getattr(self, one.name) != one.default
+        }
+
+
+def key_of(one: Field[Any]) -> str:
+    """Name of a threshold in the policy file and in reports."""
+    return one.name.replace("_", "-")
+
+
+def with_values(values: Mapping[str, float]) -> Thresholds:
+    """The usual thresholds but for some, by their names in the policy file."""
+    return Thresholds(**{name.replace("-", "_"): value for name, value in values.items()})  # type: ignore[arg-type]

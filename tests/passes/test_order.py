@@ -1,0 +1,208 @@
+"""All edges of a process with their proof, drawn and on real traces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overlapcheck.columns import ABSENT, constant
+from overlapcheck.ingest.read import read_trace
+from overlapcheck.order import Order, Relation
+from overlapcheck.passes.order.event_waits import latest_records, records_of
+from overlapcheck.passes.order.process_order import Orders
+from overlapcheck.passes.process import process_tables
+from overlapcheck.selection import Selection
+from overlapcheck.trace import EventRecords, Syncs, Trace, pids_of
+from tests.conftest import EXPORTS
+from tests.export import RealExport
+from tests.pictures import picture
+
+NAMES = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
+
+
+def order_of(text: str, **options: Any) -> tuple[Trace, Order]:
+    trace = picture(text, column_us=10, **options).trace()
+    (process,) = process_tables(trace, pids_of((trace.kernels, trace.copies)))
+    return trace, Orders(Selection()).of(process)
+
+
+def told(trace: Trace, order: Order, *relations: Relation) -> list[tuple[str, str]]:
+    """Edges as names of operations: kernels by theirs, others by their kind of work."""
+    ops = order.operations
+
+    def name(row: int) -> str:
+        known = trace.strings.text(int(ops.name_id[row]))
+        return known or f"s{ops.stream_id[row]}"
+
+    edges = order.edges.of(*relations)
+    return sorted(
+        (name(b), name(a)) for b, a in zip(edges.before.tolist(), edges.after.tolist(), strict=True)
+    )
+
+
+PREFETCH = """
+s7   kernel fwd               |.aaa.....bbb|
+s13  h2d pinned 64MiB         |....cccc....|
+t1   cudaLaunchKernel         |a.......b...|
+t1   cudaMemcpyAsync          |..c.........|
+t1   cudaEventRecord          |.r.x........|
+t1   cudaStreamWaitEvent      |.....w......|
+"""
+
+
+def test_an_operation_keeps_all_its_predecessors_not_only_the_one_that_held_it() -> None:
+    trace, order = order_of(
+        PREFETCH,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    )
+
+    assert told(trace, order, Relation.STREAM) == [("fwd", "fwd")]
+    assert told(trace, order, Relation.EVENT) == [("s13", "fwd")]
+
+
+def test_an_event_edge_names_the_call_that_made_the_stream_wait() -> None:
+    trace, order = order_of(
+        PREFETCH,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    )
+    (call,) = order.edges.of(Relation.EVENT).call.tolist()
+    names = [trace.strings.text(i) for i in trace.api_calls.name_id.tolist()]  # type: ignore[union-attr]
+
+    assert names[call] == "cudaStreamWaitEvent"
+    assert set(order.edges.of(Relation.STREAM).call.tolist()) == {ABSENT}
+
+
+def test_an_event_of_another_device_orders_the_operations_of_both() -> None:
+    trace, order = order_of(
+        """
+gpu0 s13  kernel produce      |.aaa........|
+gpu1 s14  kernel consume      |.....bbb....|
+t1   cudaLaunchKernel         |a...b.......|
+t1   cudaEventRecord          |.r..........|
+t1   cudaStreamWaitEvent      |..w.........|
+""",
+        records=[{"call": "r", "stream": 13, "gpu": 0}],
+        waits=[{"call": "w", "stream": 14, "gpu": 1, "record": "r"}],
+    )
+
+    assert order.operations.device_id.tolist() == [0, 1]
+    assert told(trace, order, Relation.EVENT) == [("produce", "consume")]
+
+
+def test_a_host_wait_orders_what_the_thread_submits_next() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aaaa.......|
+s14  kernel two               |..bbbbb.....|
+s15  kernel three             |.........ccc|
+t1   cudaLaunchKernel         |ab......c...|
+t1   cudaDeviceSynchronize    |..xxxxx.....|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == [("one", "three"), ("two", "three")]
+
+
+def test_a_host_wait_for_one_stream_orders_only_that_one() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aaaa.......|
+s14  kernel two               |..bbbbbbbbbb|
+s15  kernel three             |.........ccc|
+t1   cudaLaunchKernel         |ab......c...|
+t1   cudaStreamSynchronize    |..xxx.......|
+""",
+        waits=[{"call": "x", "stream": 13}],
+    )
+
+    assert told(trace, order, Relation.HOST) == [("one", "three")]
+
+
+def test_what_another_thread_submits_is_not_ordered_by_a_wait() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aaaa.......|
+s15  kernel three             |.........ccc|
+t1   cudaLaunchKernel         |a...........|
+t1   cudaDeviceSynchronize    |..xxx.......|
+t2   cudaLaunchKernel         |........c...|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == []
+
+
+def test_without_event_rows_an_edge_is_inferred() -> None:
+    text = """
+s7   kernel fwd               |.aaaa.......bbb|
+s13  h2d pinned 64MiB         |.....ccccccc...|
+t1   cudaLaunchKernel         |a......b.......|
+t1   cudaMemcpyAsync          |..c............|
+t1   cudaEventRecord          |...r...........|
+t1   cudaStreamWaitEvent      |.....w.........|
+"""
+    given: dict[str, Any] = {
+        "records": [{"call": "r", "stream": 13}],
+        "waits": [{"call": "w", "stream": 7, "record": "r"}],
+    }
+    _, proven = order_of(text, **given)
+    _, inferred = order_of(text, event_rows=False, **given)
+
+    assert proven.edges.of(Relation.EVENT).inferred.tolist() == [False]
+    assert inferred.edges.of(Relation.EVENT).inferred.tolist() == [True]
+
+
+def test_without_ids_that_pair_them_a_wait_takes_the_latest_record_of_its_event() -> None:
+    trace = picture(
+        PREFETCH,
+        column_us=10,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    ).trace()
+    assert isinstance(trace.event_records, EventRecords)
+    assert isinstance(trace.syncs, Syncs)
+    unpaired = constant(ABSENT, len(trace.event_records))
+    records = replace(trace.event_records, event_sync_id=unpaired)
+    syncs = replace(trace.syncs, event_sync_id=constant(ABSENT, len(trace.syncs)))
+    older = replace(trace, event_records=records, syncs=syncs)
+    (process,) = process_tables(older, pids_of((older.kernels,)))
+    order = Orders(Selection()).of(process)
+
+    assert told(older, order, Relation.EVENT) == [("s13", "fwd")]
+    assert order.edges.of(Relation.EVENT).inferred.tolist() == [False]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_edges_are_linear_in_the_rows_and_lie_within_them(
+    name: str, real_export: RealExport
+) -> None:
+    trace = read_trace(real_export(name))
+    for process in process_tables(trace, pids_of((trace.kernels, trace.copies))):
+        order = Orders(Selection()).of(process)
+        rows, edges = len(order.operations), order.edges
+        threads = np.unique(process.calls.tid).size
+
+        assert len(edges) <= (4 + threads) * rows + len(process.calls)
+        for column in (edges.before, edges.after):
+            assert ((column >= 0) & (column < rows)).all()
+        assert (edges.before != edges.after).all()
+        assert (np.diff(order.operations.start_ns) >= 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_latest_record_of_the_event_is_the_one_that_the_sync_id_names(
+    name: str, real_export: RealExport
+) -> None:
+    trace = read_trace(real_export(name))
+    for process in process_tables(trace, pids_of((trace.kernels, trace.copies))):
+        records, syncs = process.event_records, process.syncs
+        waits = np.flatnonzero(syncs.event_sync_id > 0)
+        by_id = records_of(records, syncs, waits)
+        known = by_id != ABSENT
+        if known.any():
+            assert latest_records(records, syncs, waits)[known].tolist() == by_id[known].tolist()

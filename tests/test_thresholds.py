@@ -1,0 +1,104 @@
+"""Every number that decides has a reason, and moving one moves what it decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlapcheck.causes import causes, manual
+from overlapcheck.checks.judge import judge
+from overlapcheck.errors import PolicyInvalid
+from overlapcheck.ledger import Reason
+from overlapcheck.passes.measure import measure
+from overlapcheck.policy.resolve import Source, resolve, settings_of
+from overlapcheck.renderers.json import document
+from overlapcheck.renderers.markdown import MarkdownRenderer
+from overlapcheck.renderers.terminal import TerminalRenderer
+from overlapcheck.reporting.build import build_report
+from overlapcheck.selection import Selection
+from overlapcheck.thresholds import Threshold, Thresholds, with_values
+from overlapcheck.verdict import Policy
+from tests.pictures import picture
+
+ALL = Thresholds().described()
+LAUNCHES = """
+s7   kernel fwd               |.aa.bb.cc|
+t1   cudaLaunchKernel         |a..b..c..|
+"""
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_a_threshold_says_why_and_what_a_wrong_one_would_do(one: Threshold) -> None:
+    assert len(one.reason.split()) > 4
+    assert "smaller" in one.if_wrong
+    assert "larger" in one.if_wrong
+    assert set(one.causes) <= set(causes())
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_the_page_of_each_cause_shows_the_numbers_that_decide_about_it(one: Threshold) -> None:
+    for cause in one.causes:
+        assert f"{one.name} = {one.value:g}" in manual(cause)
+
+
+def settings(tmp_path: Path, text: str) -> Selection:
+    file = tmp_path / "overlapcheck.toml"
+    file.write_text(text, encoding="utf-8")
+    return resolve(settings_of(Source(config=file), frozenset()), {})[1]
+
+
+def test_the_policy_file_moves_a_threshold_and_the_ledger_follows(tmp_path: Path) -> None:
+    trace = picture(LAUNCHES, column_us=10).trace()
+    moved = settings(tmp_path, "[thresholds]\nsubmit-slack-ns = 500000\n")
+    usual = {Reason(r) for r in measure(trace, Selection(skip=0)).devices[0].ledger.reason}
+    other = {Reason(r) for r in measure(trace, moved).devices[0].ledger.reason}
+
+    assert moved.thresholds == Thresholds(submit_slack_ns=500_000)
+    assert Reason.LAUNCH_BOUND in usual
+    assert Reason.LAUNCH_BOUND not in other
+
+
+def test_a_profile_lays_its_thresholds_over_those_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "overlapcheck.toml"
+    file.write_text(
+        "[thresholds]\naway-ns = 1\nahead-ns = 2\n[profiles.study.thresholds]\nahead-ns = 3\n",
+        encoding="utf-8",
+    )
+    found = settings_of(Source(config=file, profile="study"), frozenset())
+
+    assert resolve(found, {})[1].thresholds.moved() == {"away-ns": 1, "ahead-ns": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("away-n = 1", "did you mean away-ns?"),
+        ("away-ns = 1.5", "not a whole number"),
+        ("away-ns = -1", "out of range"),
+        ("away-ns = true", "not a number"),
+        ('away-ns = "100us"', "not a number"),
+        ("ceiling-share = 1.5", "out of range"),
+        ("contention-ratio = 0.5", "out of range"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(PolicyInvalid) as caught:
+        settings(tmp_path, f"[thresholds]\n{text}\n")
+
+    assert said in f"{caught.value} {caught.value.hint}"
+    assert "thresholds." in str(caught.value)
+
+
+def test_a_report_says_which_were_moved_and_nothing_where_none_was() -> None:
+    trace = picture(LAUNCHES, column_us=10).trace()
+    for selection, expected in (
+        (Selection(skip=0), {}),
+        (Selection(skip=0, thresholds=with_values({"away-ns": 5})), {"away-ns": 5}),
+    ):
+        measured = measure(trace, selection)
+        report = build_report(Path("a"), trace, measured, judge(measured, Policy()))
+
+        assert document(report)["thresholds"] == expected
+        for text in (TerminalRenderer().render(report), MarkdownRenderer().render(report)):
+            assert ("away-ns = 5" in text) == bool(expected)
