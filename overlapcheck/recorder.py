@@ -36,6 +36,7 @@ class Content(StrEnum):
     COPY_KINDS = "kinds of copies"
     NAMES = "names"
     TRUE_TIMES = "times that can be"
+    UNDISTURBED = "what the program does by itself"
     OTHER_USERS = "other users of the GPU"
 
 
@@ -54,8 +55,8 @@ class Recorder:
     """As its users call it; "" where it is not known."""
     commands: Mapping[Content, str] = field(default_factory=dict)
     """What would record each content: a command, an option, or what to do, as a clause."""
-    list_ranges: str = ""
-    """Command that lists the names of ranges in a recording; "" where there is none."""
+    list_ranges: str = "look at the recording"
+    """What lists the names of ranges in a recording."""
 
     def record_again(self, lacking: Content) -> str:
         """What to do to have a content, where a recording lacks it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Cause, Evidence
 from overlapcheck.finding import Finding
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 
 # Where the recording cannot tell, saying so comes before any explanation.
@@ -23,10 +24,10 @@ class _Fired:
     evidence: Evidence
 
     @property
-    def rank(self) -> tuple[int, float, str, int, int]:
+    def rank(self) -> tuple[int, float, str, DeviceKey]:
         group = 0 if self.cause.id in _FIRST else 2 if self.cause.id in _LAST else 1
         share = self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
-        return (group, -share, self.cause.id, *self.device.key)
+        return (group, -share, self.cause.id, self.device.key)
 
 
 def findings(measured: Measurements) -> tuple[Finding, ...]:
@@ -60,7 +61,7 @@ def _finding(one: _Fired, saves_ns: int, measured: Measurements) -> Finding:
         saves_at_most_ns=saves_ns,
         confidence=one.evidence.confidence,
         evidence=one.evidence.facts,
-        advice=one.cause.advise(measured.framework, window.source is WindowSource.WHOLE_RUN),
+        advice=one.cause.advise(measured, window.source is WindowSource.WHOLE_RUN),
         caveat=one.cause.caveat,
         source=one.evidence.source,
     )

@@ -17,7 +17,7 @@ What to do
     PyTorch: DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True,
     pin_memory=True); decode on the device (DALI, nvImageCodec); move logging and checkpointing to
     another thread. CUDA: prepare the next input in another thread, one or two steps ahead. To see
-    which Python code: py-spy record, or nsys with --sample=process-tree --python-sampling=true.
+    which Python code: py-spy record, or a profiler that samples Python.
 
 When this is wrong
     The thread may wait for the device in a way of its own (polling, a condition variable set by a

@@ -20,11 +20,11 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
     """
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.ranks.inputs import expand, is_several
-    from overlapcheck.sources.nsys.columnar import is_table_folder
+    from overlapcheck.sources import recognised
 
     named = None
-    if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
-        named = expand(reports, is_table_folder)
+    if is_several(reports, recognised) or judging.policy.expect_ranks is not None:
+        named = expand(reports, recognised)
     lists = (Path(name[1:]) for name in reports if name.startswith("@"))
     spare_inputs(judging.outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
     return named

@@ -20,6 +20,7 @@ from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets
 
 # How far clocks of host and device may drift apart before a row counts as damaged.
@@ -54,9 +55,9 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     count = sum(number for number, _, _ in found)
     return CaptureProblem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.pid,
+        process.number,
         f"{count_of(count, 'device row')} that cannot be: {found[0][2]}",
-        "the file is damaged: copy it or export it again, else record again",
+        process.recorder.record_again(Content.TRUE_TIMES),
     )
 
 
@@ -114,7 +115,7 @@ def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
     """
     mask = np.zeros(len(table), dtype=bool)
     for rows in by_stream(table).values():
-        alone = rows[table.graph_node_id[rows] < 0]
+        alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
         if alone.size <= MIN_ENCLOSED:
             continue

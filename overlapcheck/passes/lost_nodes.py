@@ -20,11 +20,11 @@ from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01
-AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 
 
 def lost_nodes(
@@ -55,7 +55,7 @@ def lost_nodes(
         np.concatenate([getattr(table, name) for table in nodes.values()])
         for name in ("graph_node_id", "correlation_id", "start_ns")
     )
-    lost, expected = _compare(*(column[node >= 0] for column in (node, launch, start)))
+    lost, expected = _compare(*(column[node != ABSENT] for column in (node, launch, start)))
     if lost <= TOLERATED_SHARE * max(expected, 1):
         return None
     return _problem(
@@ -67,7 +67,12 @@ _NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:
-    return CaptureProblem(CaptureFault.GRAPH_LAUNCHES_INVISIBLE, process.pid, what, AGAIN)
+    return CaptureProblem(
+        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
+        process.number,
+        what,
+        process.recorder.record_again(Content.ALL_ROWS),
+    )
 
 
 def _compare(node: Ints, launch: Ints, start: Ints) -> tuple[int, int]:
@@ -95,4 +100,4 @@ def _compare(node: Ints, launch: Ints, start: Ints) -> tuple[int, int]:
 
 
 def _any(node: Ints) -> bool:
-    return node.size > 0 and bool((node[0] if is_constant(node) else node.max()) >= 0)
+    return node.size > 0 and bool((node[0] if is_constant(node) else node.max()) != ABSENT)

@@ -62,7 +62,7 @@ def _single(device: DeviceMeasurements, names: Names) -> list[Slice]:
     ):
         args: dict[str, Any] = {"before_kernel": plain(names.strings.text(kernel), 200)}
         if call >= 0:
-            args["thread"] = plain(names.thread(device.key.pid, tid), 80)
+            args["thread"] = plain(names.thread(device.process, tid), 80)
             args["call"] = f"{plain(names.strings.text(call), 80)} ({duration(call_ns)})"
         if work != Work.NONE:
             args["operation"] = f"{Work(work).name.lower()} on stream {stream}"

@@ -77,8 +77,8 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _check(check: Check) -> dict[str, Any]:
-    pid, device = check.device or (None, None)
-    key = {"pid": pid, "device": device}
+    pid, device, host = check.device or (None, None, None)
+    key = {"pid": pid, "host": host, "device": device}
     return {"name": clean(check.name), **key, **_saved(check, without=("name", "device"))}
 
 
@@ -87,6 +87,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "cause": clean(finding.cause),
         "title": clean(finding.title),
         "pid": finding.device.pid,
+        "host": finding.device.host,
         "device": finding.device.device_id,
         "blamed_ns": finding.blamed.total_ns,
         "share": finding.share,

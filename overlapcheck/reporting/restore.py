@@ -182,14 +182,18 @@ def _object(node: Any, at: str) -> dict[str, Any]:
 
 
 def _with_key(node: Any, at: str) -> dict[str, Any]:
-    """`pid` and `device` put together as the key that they are in memory."""
+    """`pid`, `host` and `device` put together as the key that they are in memory."""
     row = dict(_object(node, at))
-    pid, device = row.pop("pid", None), row.pop("device", None)
+    pid, device, host = row.pop("pid", None), row.pop("device", None), row.pop("host", None)
     whole = pid is None and device is None
     row["device"] = (
         None
         if whole
-        else DeviceKey(_value(int, pid, f"{at}.pid"), _value(int, device, f"{at}.device"))
+        else DeviceKey(
+            _value(int, pid, f"{at}.pid"),
+            _value(int, device, f"{at}.device"),
+            _value(int, host or 0, f"{at}.host"),
+        )
     )
     return row
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from overlapcheck.capture.discovery import Nsys
-from overlapcheck.capture.profile import CapturedReport
 from overlapcheck.capture.spec import CaptureSpec
+from overlapcheck.captured import CapturedReport
 from overlapcheck.cli import cli
 from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
 
@@ -44,7 +44,7 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
         if told.capture_error:
             raise told.capture_error
         report = Path("step.nsys-rep")
-        return CapturedReport(report, nsys, told.program_exit, told.stopped_by, ("a warning",))
+        return CapturedReport(report, told.program_exit, told.stopped_by, ("a warning",))
 
     def analyze(report: Path, **options: Any) -> Any:
         told.analyzed = {"report": report, **options}

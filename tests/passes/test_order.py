@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from overlapcheck.columns import ABSENT, constant
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.order import Order, Relation
 from overlapcheck.passes.order.event_waits import latest_records, records_of
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import EventRecords, Syncs, Trace, pids_of
 from tests.conftest import EXPORTS
 from tests.export import RealExport

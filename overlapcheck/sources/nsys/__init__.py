@@ -1,1 +1,7 @@
-"""SQLite export → `Trace`. The only stage that knows SQL, table names and nsys versions."""
+"""Exports of Nsight Systems: the only place that knows SQL, nsys's tables, numbers and words."""
+
+from __future__ import annotations
+
+from overlapcheck.sources.nsys.source import NsysSource
+
+SOURCE = NsysSource()
