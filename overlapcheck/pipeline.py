@@ -39,6 +39,10 @@ Progress = Callable[[str], None]
 """Told what begins now, as a clause: "exporting train.nsys-rep"."""
 
 
+def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 class JudgingOptions(TypedDict, total=False):
     """Arguments of `analyze` that `run` hands on."""
 
@@ -173,7 +177,7 @@ def run(
     nsys: Path | None = None,
     keep_as: Path | None = None,
     keep_in: Path | None = None,
-    judging: Callable[[CapturedReport], AbstractContextManager[None]] = nullcontext,
+    judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
     progress: Progress = silent,
     warn: Progress = silent,
     **options: Unpack[JudgingOptions],

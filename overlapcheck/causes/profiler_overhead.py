@@ -1,8 +1,8 @@
 """The profiler held the launching thread.
 
 What it is
-    The profiler itself worked on the launching thread: it flushed buffers, took a backtrace, or set up a
-    new stream or module. It records when it did.
+    The profiler itself worked on the launching thread: it flushed buffers, took a backtrace, or set
+    up a new stream or module. It records when it did.
 
 Why it costs overlap
     The device idled in the recording, but not because of the program.

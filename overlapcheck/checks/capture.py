@@ -47,6 +47,7 @@ def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
 
 def check_report(measured: Measurements) -> list[Check]:
     """What keeps processes without any device to judge from being judged."""
+    processes = measured.processes
     judged = {device.process for device in measured.devices}
     if judged:
         judged.add(ABSENT)  # told with each device
@@ -57,7 +58,7 @@ def check_report(measured: Measurements) -> list[Check]:
             Outcome.INCONCLUSIVE,
             None,
             None,
-            f"process {measured.processes[problem.process].key.pid}: {problem.what}"
+            f"process {processes[problem.process].key.pid}: {problem.what}"
             if judged
             else problem.what,
             settle_with=problem.settle_with,

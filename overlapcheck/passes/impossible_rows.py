@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Ints, Mask, distinct
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream

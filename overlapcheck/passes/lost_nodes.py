@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Ints, distinct, groups, is_constant, numbered
+from overlapcheck.columns import ABSENT, Codes, Ints, distinct, groups, is_constant, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Column, Index, Ints, Mask, by_group, groups
+from overlapcheck.columns import ABSENT, Column, Index, Ints, Mask, by_group, groups
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey, StreamKind

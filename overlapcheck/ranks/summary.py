@@ -43,6 +43,7 @@ def summarize(report: Report) -> ReportResult:
     capture = report.capture
     known = {device.key for device in report.devices}
     pairs = list(zip(report.devices, measured.devices, strict=True))
+    names = measured.ranks.names
     return ReportResult(
         settings=Settings(
             capture.program, capture.nsys_version, capture.driver_version, capture.environment
@@ -53,9 +54,7 @@ def summarize(report: Report) -> ReportResult:
         encounters=tuple(_encounters(tables) for _, tables in pairs),
         variables=measured.ranks.variables,
         world_sizes=measured.ranks.sizes,
-        said_ranks=tuple(
-            measured.ranks.names.get(device.key.process, "") for device in report.devices
-        ),
+        said_ranks=tuple(names.get(device.key.process, "") for device in report.devices),
     )
 
 

@@ -24,6 +24,7 @@ from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import StreamTimeline, Window
 from overlapcheck.passes.collectives.collectives import InWindow
 from overlapcheck.passes.process import (
+    ABSENT,
     ABSENT_TIME,
     NO_CALL,
     DeviceTables,

@@ -53,7 +53,7 @@ class Numbering:
     @property
     def shifted(self) -> list[int]:
         """`globalPid >> 24` of all, in the order of their numbers."""
-        return self._shifted.tolist()
+        return [int(one) for one in self._shifted]
 
     def processes(self, names: Mapping[int, str]) -> tuple[Process, ...]:
         """All, in the order of their numbers.
