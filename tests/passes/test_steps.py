@@ -16,12 +16,12 @@ from overlapcheck.passes.window.steps import (
 )
 from overlapcheck.sources.nsys.read import read_trace
 from tests.export import edit
-from tests.pictures import Picture, picture, pid_of
+from tests.pictures import Picture, picture
 
 
 def family(drawing: Picture, pattern: str | None = None) -> StepRanges | None:
     trace = drawing.trace()
-    return step_ranges(process_tables(trace, [pid_of(1)])[0].ranges, trace.strings, pattern)
+    return step_ranges(process_tables(trace, [0])[0].ranges, trace.strings, pattern)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_ranges_of_every_kind_are_steps_and_marks_are_not(
 ) -> None:
     path = picture("t1 nvtx step |001122|").export(tmp_path / "ranges.sqlite")
     trace = read_trace(edit(path, f"UPDATE NVTX_EVENTS SET eventType = {event_type}"))
-    found = step_ranges(process_tables(trace, [pid_of(1)])[0].ranges, trace.strings)
+    found = step_ranges(process_tables(trace, [0])[0].ranges, trace.strings)
 
     assert (len(found) if found else 0) == steps
 

@@ -22,6 +22,8 @@ from overlapcheck.trace import Missing, Process
 ANY_PROCESS = 0
 """Stands for `globalPid >> 24` in exports that do not record it."""
 _PID_BITS = 24
+_HOST = 0xFFFF
+"""SQLite has signed numbers: above, they repeat the first bit."""
 
 _Table = TypeVar("_Table", bound=Columns)
 
@@ -35,7 +37,7 @@ def process_key(shifted: int) -> ProcessKey:
     """The process that a `globalPid >> 24` means."""
     if shifted == ANY_PROCESS:
         return ProcessKey(ABSENT)
-    return ProcessKey(system_pid(shifted), shifted >> _PID_BITS)
+    return ProcessKey(system_pid(shifted), (shifted >> _PID_BITS) & _HOST)
 
 
 class Numbering:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.kinds import ANY_PROCESS
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
 from overlapcheck.sources.nsys import excerpt
 from overlapcheck.sources.nsys.excerpt import Launched
+from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import ApiCalls, Kernels, Ranges, rows_or_none
 from tests.export import RealExport

@@ -242,14 +242,14 @@ def test_versions_are_read_from_either_metadata_table(export: Path) -> None:
     as_of_2022(export)
     info = read_trace(export).info
 
-    assert (info.schema_version, info.nsys_version) == ("3.0.0", "2022.4.2.1")
+    assert (info.schema_version, info.recorder_version) == ("3.0.0", "2022.4.2.1")
 
 
 def test_without_metadata_nothing_is_claimed(export: Path) -> None:
     as_of_2021(export)
     info = read_trace(export).info
 
-    assert (info.schema_version, info.nsys_version, info.program) == ("", "", "")
+    assert (info.schema_version, info.recorder_version, info.program) == ("", "", "")
     assert info.traced == frozenset()
     assert info.environment == {}
 

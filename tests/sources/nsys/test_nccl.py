@@ -63,7 +63,7 @@ def test_a_real_recording_tells_buckets_and_communicator(real_export: RealExport
     assert messages.bytes.tolist() == [BUCKET] * 3 * 4 * 2
     assert set(calls.communicator.tolist()) == {SIGNED}
     assert set(calls.ranks[calls.ranks != ABSENT].tolist()) == {2}
-    assert len(set(messages.pid.tolist())) == 2
+    assert len(set(messages.process.tolist())) == 2
     assert (messages.end_ns > messages.start_ns).all()
 
 

@@ -76,6 +76,7 @@ def _without_capture_metadata(info: CaptureInfo) -> CaptureInfo:
         info,
         program="",
         traced=frozenset(),
+        asked_for_gpu_work=False,
         environment={},
         graph_granularity=GraphGranularity.UNKNOWN,
         ranks=replace(info.ranks, variables={}),

@@ -10,7 +10,7 @@ from overlapcheck.rank_hints import RankHints
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.sources.nsys.schemas.ranks import rank_in
 from tests.export import edit
-from tests.pictures import picture, pid_of
+from tests.pictures import device_of, picture, shifted_pid_of
 
 TWO = """
 p1 s7 kernel k          |.aa.|
@@ -61,7 +61,7 @@ def said(process: int, name: str, kind: int = 34) -> str:
     """SQL for an NVTX mark, thread name or domain."""
     return (
         "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId)"
-        f" VALUES (1, {kind}, '{name}', {pid_of(process) << 24 | 5}, 0)"
+        f" VALUES (1, {kind}, '{name}', {shifted_pid_of(process) << 24 | 5}, 0)"
     )
 
 
@@ -77,7 +77,7 @@ def test_marks_ranges_threads_and_domains_tell_the_rank_of_a_process(
 ) -> None:
     found = hints(tmp_path, NVTX, said(1, "rank 4", kind), said(2, "rank 5", kind))
 
-    assert found.names == {pid_of(1): "4", pid_of(2): "5"}
+    assert found.names == {device_of(1).process: "4", device_of(2).process: "5"}
 
 
 def test_registered_names_and_names_of_threads_count_too(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_registered_names_and_names_of_threads_count_too(tmp_path: Path) -> None
         NVTX,
         "INSERT INTO StringIds VALUES (9001, 'rank 6'), (9002, 'rank_7')",
         said(1, "other").replace("text,", "textId,").replace("'other'", "9001"),
-        f"INSERT INTO ThreadNames (nameId, globalTid) VALUES (9002, {pid_of(2) << 24 | 1})",
+        f"INSERT INTO ThreadNames (nameId, globalTid) VALUES (9002, {shifted_pid_of(2) << 24 | 1})",
     )
 
-    assert found.names == {pid_of(1): "6", pid_of(2): "7"}
+    assert found.names == {device_of(1).process: "6", device_of(2).process: "7"}
 
 
 def test_a_process_that_names_two_ranks_has_told_none(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_process_that_names_two_ranks_has_told_none(tmp_path: Path) -> None:
         tmp_path, NVTX, said(1, "rank 0"), said(1, "rank 1"), said(2, "rank 1"), said(2, "rank 1")
     )
 
-    assert found.names == {pid_of(2): "1"}
+    assert found.names == {device_of(2).process: "1"}
 
 
 def test_only_numbers_of_rank_variables_are_kept_the_most_telling_first(tmp_path: Path) -> None:

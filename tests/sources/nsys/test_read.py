@@ -12,6 +12,7 @@ import pytest
 
 from overlapcheck.capture_info import Severity
 from overlapcheck.columns import ABSENT
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import (
     ApiCalls,
@@ -25,7 +26,7 @@ from overlapcheck.trace import (
     rows_or_none,
 )
 from tests.export import RealExport, edit, query
-from tests.pictures import measure_file, picture, pid_of, tid_of
+from tests.pictures import measure_file, picture, tid_of
 
 Copied = Callable[[str], Path]
 
@@ -143,14 +144,13 @@ def test_processes_on_hardware_above_128_keep_one_key(tmp_path: Path) -> None:
     trace = read_trace(path)
     measured = measure_file(path)
     (device,) = measured.devices
-    pid = pid_of(1) | (0xFE - 256) << 32
 
-    assert device.key.pid == pid
+    assert device.key == DeviceKey(1000, 0, 0xFE01)
     assert measured.problems == ()
     assert device.window.steps == 3
     assert {s.stream_id: s.kind for s in device.streams} == {7: "null", 13: "blocking"}
     assert (device.process_name, device.gpu_name) == ("/usr/bin/python3", "NVIDIA H200")
-    assert trace.thread_names == {(pid, tid_of(1, 1)): "python3"}
+    assert trace.thread_names == {(0, tid_of(1, 1)): "python3"}
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_a_table_that_was_not_recorded_is_missing_and_says_how_to_record_it() ->
 
     for table in (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.syncs):
         assert isinstance(table, Missing)
-        assert table.capture_with == "--trace=cuda"
+        assert "--trace=cuda" in trace.recorder.record_again(table.table)
     assert isinstance(trace.os_calls, Missing)
-    assert trace.os_calls.capture_with == "--trace=osrt"
+    assert "--trace=osrt" in trace.recorder.record_again(trace.os_calls.table)
     assert isinstance(trace.mpi_calls, Missing)
-    assert trace.mpi_calls.capture_with == "--trace=mpi"
+    assert "--trace=mpi" in trace.recorder.record_again(trace.mpi_calls.table)
     assert isinstance(trace.directives, Missing)
     assert isinstance(picture("s7 kernel k |a|").trace().ranges, Missing)
 
@@ -283,7 +283,7 @@ def test_messages_of_nsys_are_kept_from_warnings_on() -> None:
 def test_facts_about_the_recording_are_read() -> None:
     info = picture("s7 graph |a|", program="python3 train.py --lr 1").trace().info
 
-    assert info.nsys_version == "2025.3.2.0"
+    assert info.recorder_version == "2025.3.2.0"
     assert info.schema_version == "3.20.3"
     assert info.program == "python3 train.py --lr 1"
     assert info.traced == {"Cuda", "NvtxEvents", "OSRuntime"}
