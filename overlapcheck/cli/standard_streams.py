@@ -65,10 +65,10 @@ def standard_streams() -> Iterator[StandardStreams]:
     try:
         yield StandardStreams(out)
     finally:
-        for stream in (stdout, stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
         sys.stdout, sys.stderr = before
+        for stream, old in zip((stdout, stderr), before, strict=True):
+            with suppress(OSError, ValueError):
+                stream.close() if old is None else stream.flush()
 
 
 def _fill_closed() -> None:

@@ -39,6 +39,7 @@ def capture_problems(
         _copies_of_unknown_kind(process),
         _steps_without_work(process, trace.strings, selection),
         _untimed(trace.info, process),
+        _lasting_no_time(process),
         *_messages(trace.info, process),
     ]
     return [problem for problem in found if problem is not None]
@@ -136,6 +137,19 @@ def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None
         CaptureFault.UNTIMED_ROWS,
         process.number,
         f"{count_of(info.dropped_untimed, 'device row')} without timestamps",
+        process.recorder.record_again(Content.ALL_ROWS),
+    )
+
+
+def _lasting_no_time(process: ProcessTables) -> CaptureProblem | None:
+    """Kernels of which not one took any time: what ran, but not when, and nothing ran under it."""
+    kernels = process.kernels
+    if (kernels.end_ns > kernels.start_ns).any():
+        return None
+    return CaptureProblem(
+        CaptureFault.UNTIMED_ROWS,
+        process.number,
+        f"{count_of(len(kernels), 'kernel')}, but not one that lasted any time",
         process.recorder.record_again(Content.ALL_ROWS),
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -46,6 +48,20 @@ def test_signal_ends_the_block_after_its_clean_up(signum: signal.Signals) -> Non
     assert cleaned == [True]
     assert caught.value.exit_code == 128 + signum
     assert caught.value.hint == "overlapcheck analyze x"
+
+
+def test_a_library_that_makes_another_error_of_it_is_stopped_all_the_same() -> None:
+    def called_back() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.sigtimedwait([], 5)
+
+    with (
+        closing(sqlite3.connect(":memory:")) as connection,
+        pytest.raises(Interrupted, match="stopped by SIGTERM while analysing x"),
+        interruptible("analysing x"),
+    ):
+        connection.create_function("called_back", 0, called_back)
+        connection.execute("SELECT called_back()")
 
 
 def test_without_a_signal_nothing_happens() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from overlapcheck.cli import cli, main
+from overlapcheck.cli.standard_streams import standard_streams
 from overlapcheck.errors import ExitCode
 from tests.conftest import ROOT
 from tests.pictures import picture
@@ -25,20 +28,42 @@ t1  cudaLaunchKernel  |a...c.......e.......g........|
 t1  cudaMemcpyAsync   |..b.........d.......f........|
 """
 PATIENCE_S = 60
-NEVER_RETURNS = """
-import sqlite3, sys
+STARTS = """
+import sqlite3, sys, time
 from pathlib import Path
 from overlapcheck import cli, pipeline
-from overlapcheck.cli import stopping
-
+from overlapcheck.cli import inputs, messages, stopping
+"""
+NEVER_RETURNS = """
 def analyze(*_, **__):
     # One call into a library: no instruction of Python, so no handler of a signal.
-    Path("begun").touch()
-    sqlite3.connect(":memory:").execute(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("begun", 0, Path("begun").touch)
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT begun() UNION ALL SELECT 1 FROM n) SELECT count(*) FROM n"
     ).fetchall()
 
 pipeline.analyze = analyze
+"""
+PREPARES = """
+def prepare(*_, **__):
+    Path("begun").touch()
+    time.sleep(1000)
+
+inputs.several_of = prepare
+"""
+TELLS_SLOWLY = """
+say = messages.say
+
+def say_slowly(text):
+    Path("telling").touch()
+    while not Path("again").exists():
+        time.sleep(0.01)
+    say(text)
+
+cli.exits.say = say_slowly
+"""
+ANALYZES_X = """
 stopping.GRACE_S, stopping.SHORT_GRACE_S = {grace_s}, 0.1
 sys.argv = ["overlapcheck", "analyze", "x.sqlite"]
 cli.main()
@@ -240,6 +265,19 @@ def test_an_error_is_an_error_with_nowhere_to_tell_it() -> None:
     assert overlapcheck("2>/dev/full", "analyze", "/no/such").returncode == ExitCode.COULD_NOT_RUN
 
 
+def test_streams_that_are_not_there_leave_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    gc.collect()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with standard_streams():
+            print("nobody reads this")
+        gc.collect()
+
+    assert [str(warning.message) for warning in warned] == []
+
+
 # ---- signals
 
 
@@ -249,6 +287,45 @@ def is_pending(pid: int, signum: int) -> bool:
         if line.startswith("ShdPnd:"):
             return bool(int(line.split()[1], 16) >> (signum - 1) & 1)
     return False
+
+
+Started = Callable[[str], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def started(tmp_path: Path, with_default_signals: Callable[[], None]) -> Iterator[Started]:
+    """Starts a program that has the command line in it, and waits until its work has begun."""
+    children = []
+
+    def start(program: str) -> subprocess.Popen[str]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=with_default_signals,
+        )
+        children.append(child)
+        await_file(child, tmp_path / "begun")
+        return child
+
+    yield start
+    for child in children:
+        with child:
+            child.kill()
+
+
+def await_file(child: subprocess.Popen[str], file: Path) -> None:
+    while not file.exists():
+        assert child.poll() is None
+
+
+def send(child: subprocess.Popen[str], signum: signal.Signals) -> None:
+    child.send_signal(signum)
+    # The kernel keeps no count of one that is pending.
+    while is_pending(child.pid, signum):
+        assert child.poll() is None
 
 
 @pytest.mark.parametrize(
@@ -261,31 +338,52 @@ def is_pending(pid: int, signum: int) -> bool:
     ],
 )
 def test_a_signal_ends_an_analysis_that_never_returns(
-    signals: list[signal.Signals],
-    grace_s: float,
-    tmp_path: Path,
-    with_default_signals: Callable[[], None],
+    signals: list[signal.Signals], grace_s: float, started: Started
 ) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-c", NEVER_RETURNS.format(grace_s=grace_s)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=with_default_signals,
-    )
-    try:
-        while not (tmp_path / "begun").exists():
-            assert child.poll() is None
-        for signum in signals:
-            child.send_signal(signum)
-            # The kernel keeps no count of one that is pending.
-            while is_pending(child.pid, signum):
-                assert child.poll() is None
-        _, said = child.communicate(timeout=PATIENCE_S)
-    finally:
-        child.kill()
-        child.wait()
+    child = started(STARTS + NEVER_RETURNS + ANALYZES_X.format(grace_s=grace_s))
+    for signum in signals:
+        send(child, signum)
+    _, said = child.communicate(timeout=PATIENCE_S)
 
     assert child.returncode == 128 + signals[0]
     assert said == f"overlapcheck: stopped by {signals[0].name} while analysing x.sqlite\n"
+
+
+STOPPED = [
+    (signal.SIGINT, "interrupted"),
+    (signal.SIGTERM, "stopped by SIGTERM"),
+    (signal.SIGHUP, "stopped by SIGHUP"),
+]
+
+
+@pytest.mark.parametrize(("signum", "says"), STOPPED)
+def test_a_signal_before_the_analysis_is_one_line_and_its_exit_code(
+    signum: signal.Signals, says: str, started: Started
+) -> None:
+    child = started(STARTS + PREPARES + ANALYZES_X.format(grace_s=1000))
+    send(child, signum)
+    _, said = child.communicate(timeout=PATIENCE_S)
+
+    assert (child.returncode, said) == (128 + signum, f"overlapcheck: {says}\n")
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("first", "says"), STOPPED)
+def test_a_second_signal_while_the_first_is_told_changes_nothing(
+    first: signal.Signals, says: str, second: signal.Signals, started: Started, tmp_path: Path
+) -> None:
+    child = started(STARTS + PREPARES + TELLS_SLOWLY + ANALYZES_X.format(grace_s=1000))
+    send(child, first)
+    await_file(child, tmp_path / "telling")
+    send(child, second)
+    (tmp_path / "again").touch()
+    _, said = child.communicate(timeout=PATIENCE_S)
+
+    assert (child.returncode, said) == (128 + first, f"overlapcheck: {says}\n")
+
+
+def test_a_stop_that_nobody_reads_of_ends_all_the_same(started: Started) -> None:
+    child = started(STARTS + PREPARES + TELLS_SLOWLY + ANALYZES_X.format(grace_s=0.1))
+    child.send_signal(signal.SIGTERM)
+
+    assert child.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from overlapcheck.capture.cache_folder import user_key
 from overlapcheck.cli import main
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.renderers import renderers
@@ -114,21 +116,25 @@ def test_no_text_is_read_of_a_source_whose_name_holds_a_nul(tmp_path: Path) -> N
     found = next(report.findings for report in REPORTS.values() if report.findings)
     finding = replace(found[0], source=(SourceLine("/a\0b.py", 3, "step"),))
 
-    assert located(finding, tmp_path).source[0].text == ""
+    assert located(finding, [tmp_path]).source[0].text == ""
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"),
-    [(b"CREATE TABLE", b"CREATE\xff\xfeTABL"), (b"StringIds", b"String\xff\xfes")],
+    ("good", "bad", "answer", "word"),
+    [
+        (b"CREATE TABLE", b"CREATE\xff\xfeTABL", ExitCode.COULD_NOT_RUN, "damaged SQLite export"),
+        # A name is any bytes to SQLite: the table is there, under a name that nobody asks for.
+        (b"StringIds", b"String\xff\xfes", ExitCode.INCONCLUSIVE, ""),
+    ],
 )
 def test_a_schema_that_is_no_text_is_damage(
-    export: Path, overlapcheck: Command, good: bytes, bad: bytes
+    export: Path, overlapcheck: Command, good: bytes, bad: bytes, answer: ExitCode, word: str
 ) -> None:
     export.write_bytes(export.read_bytes().replace(good, bad))
 
     code, said = overlapcheck("analyze", export)
-    assert code == ExitCode.COULD_NOT_RUN
-    assert "damaged SQLite export" in said
+    assert code == answer
+    assert word in said
 
 
 @pytest.mark.parametrize("rows", ["1", "rowid <= 3"])
@@ -143,6 +149,7 @@ def test_kernels_of_no_length_at_one_instant_are_judged(
 
     code, said = overlapcheck("analyze", export, "-o", "r.json", "-o", "r.html")
     assert (code, said) == (ExitCode.INCONCLUSIVE, "")
+    assert "but not one that lasted any time" in Path("r.json").read_text()
 
 
 # ---- policies
@@ -238,9 +245,16 @@ ALTERED = {
 }
 
 
+def sealed(place: Path, text: str) -> str:
+    """The seal that this user's own results have."""
+    named = f"{place.name}\n{text}".encode()
+    return hmac.new(user_key(), named, "sha256").hexdigest()
+
+
+@pytest.mark.parametrize("is_sealed", [True, False], ids=["sealed", "not sealed"])
 @pytest.mark.parametrize("text", ALTERED.values(), ids=ALTERED)
 def test_an_altered_partial_result_is_made_again(
-    export: Path, overlapcheck: Command, text: str | None
+    export: Path, overlapcheck: Command, text: str | None, is_sealed: bool
 ) -> None:
     Path("r").mkdir()
     for rank in range(2):
@@ -248,13 +262,30 @@ def test_an_altered_partial_result_is_made_again(
     command = ["analyze", "r", "--resume", "--format", "json", "-o", "fleet.json"]
     first = overlapcheck(*command)
     whole = Path("fleet.json").read_text()
-    for partial in Path(".overlapcheck-ranks").glob("*.json"):
-        document = json.loads(partial.read_text())
-        place = next(numbers(document))
-        partial.write_text(text or with_value(document, place, MANY_DIGITS))
+    kept = list(Path(".overlapcheck-ranks").glob("*.json"))
+    assert len(kept) == 2
+    for partial in kept:
+        seal, _, plain = partial.read_text().partition("\n")
+        document = json.loads(plain)
+        altered = text or with_value(document, next(numbers(document)), MANY_DIGITS)
+        partial.write_text(f"{sealed(partial, altered) if is_sealed else seal}\n{altered}")
 
     assert overlapcheck(*command) == first
     assert Path("fleet.json").read_text() == whole
+
+
+def test_a_partial_result_under_its_seal_is_believed(export: Path, overlapcheck: Command) -> None:
+    Path("r").mkdir()
+    for rank in range(2):
+        shutil.copy2(export, f"r/rank_{rank}.sqlite")
+    command = ["analyze", "r", "--resume", "--format", "json", "-o", "fleet.json"]
+    overlapcheck(*command)
+    for partial in Path(".overlapcheck-ranks").glob("*.json"):
+        plain = partial.read_text().partition("\n")[2].replace("python3 train.py", "another.py")
+        partial.write_text(f"{sealed(partial, plain)}\n{plain}")
+
+    overlapcheck(*command)
+    assert "another.py" in Path("fleet.json").read_text()
 
 
 def test_no_part_of_a_partial_result_may_be_something_else(export: Path) -> None:
