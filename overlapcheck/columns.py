@@ -48,7 +48,7 @@ _LOW_FIRST = (0, 1) if sys.byteorder == "little" else (1, 0)
 _BLOCK_ROWS = 1 << 16
 
 ABSENT = -1
-"""Stands for "none" wherever an id or a row number is meant: ids of nsys are never negative."""
+"""Stands for "none" wherever an id or a row number is meant: those begin at 0."""
 ABSENT_TIME = np.iinfo(np.int64).min
 """Stands for "none" where a time is meant, which may be negative: earlier than any time."""
 

@@ -110,7 +110,7 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
     return DeviceReport(
         pid=device.key.pid,
         host=device.key.host,
-        process=trace.processes[device.process].title,
+        process=_title(trace, device.process),
         device=device.key.device_id,
         name=device.gpu_name,
         window=WindowSummary(
@@ -149,6 +149,13 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
         ranges=tuple(_range(part) for part in device.ranges),
         collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
+
+
+def _title(trace: Trace, number: int) -> str:
+    """Name and pid of a process, and its machine where there are several."""
+    process = trace.processes[number]
+    hosts = {other.key.host for other in trace.processes}
+    return process.title if len(hosts) == 1 else f"{process.title} on host {process.key.host}"
 
 
 def _ledger(ledger: IdleLedger) -> tuple[LedgerEntry, ...]:
