@@ -83,7 +83,7 @@ def test_copies_have_direction_size_and_memory() -> None:
     assert copies.destination[:2].tolist() == [MemoryKind.DEVICE, MemoryKind.PINNED]
     assert copies.source_device_id[3:5].tolist() == [2, 1]
     assert copies.destination_device_id[3:5].tolist() == [1, 3]
-    assert (copies.stream_id[5], copies.correlation_id[5]) == (0, 0)
+    assert (copies.stream_id[5], copies.correlation_id[5]) == (ABSENT, ABSENT)
 
 
 def test_repeating_shifts_times_renews_ids_and_numbers_ranges_on() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.captured import CapturedReport
 from overlapcheck.cli import cli
 from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
+from tests.renderers.reports import REPORTS
 
 NSYS = Nsys(Path("/n/nsys"), "2025.3.1.90-1")
 
@@ -48,7 +48,7 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
 
     def analyze(report: Path, **options: Any) -> Any:
         told.analyzed = {"report": report, **options}
-        return SimpleNamespace()
+        return REPORTS["pass"]
 
     def deliver(_: Any, judging: Any) -> ExitCode:
         told.results = judging.outputs
