@@ -15,6 +15,7 @@ from overlapcheck.passes.window.steps import (
     step_ranges,
 )
 from overlapcheck.sources.nsys.read import read_trace
+from overlapcheck.trace import processes_of
 from tests.export import edit
 from tests.pictures import Picture, picture
 
