@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -37,7 +38,7 @@ IN_TURN = [
 """All of it in stream 0: each kernel waits for its copy."""
 
 
-def recording(folder: Path, rows: list[tuple[int, ...]]) -> Path:
+def recording(folder: Path, rows: Sequence[Sequence[int]]) -> Path:
     path = folder / "walk.toy"
     path.write_text(json.dumps({"toy": rows}))
     return path
@@ -94,7 +95,7 @@ def entry(value: str) -> EntryPoint:
 
 
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> object:
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     def installed(value: str) -> None:
         monkeypatch.setattr(sources, "entry_points", lambda group: (entry(value),))
         sources._installed.cache_clear()
@@ -104,7 +105,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> object:
     sources._installed.cache_clear()
 
 
-def test_an_installed_source_is_found(install, tmp_path: Path) -> None:
+def test_an_installed_source_is_found(install: Callable[[str], None], tmp_path: Path) -> None:
     install("tests.sources.toy:TOY")
 
     report = overlapcheck.analyze(recording(tmp_path, HIDDEN))
@@ -120,7 +121,7 @@ def test_an_installed_source_is_found(install, tmp_path: Path) -> None:
     ],
 )
 def test_an_installed_source_that_does_not_work_is_named(
-    install, value: str, said: str, tmp_path: Path
+    install: Callable[[str], None], value: str, said: str, tmp_path: Path
 ) -> None:
     install(value)
 
