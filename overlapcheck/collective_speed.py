@@ -54,6 +54,7 @@ class CollectiveSpeed:
     algorithm_gbs: float | None
     """10^9 bytes per second; None where the number of ranks is needed and not known."""
     bus_gbs: float | None
+    """Algorithm bandwidth times the factor of NCCL's tests; None where that needs the ranks."""
 
 
 def bus_factor(kind: CollectiveKind, ranks: int | None) -> float | None:

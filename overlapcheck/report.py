@@ -53,6 +53,7 @@ class RangeSummary:
     """Device time of the NVTX ranges whose name matches a pattern, inside the window."""
 
     pattern: str
+    """Name of the ranges, * for any letters."""
     closed: int
     """Ranges of the process that match and have an end."""
     instances: int
@@ -67,6 +68,7 @@ class RangeSummary:
     recoverable: float | None
     copies: Mapping[str, CopySummary]
     stalled_ns: int = 0
+    """Part of compute in which unified memory migrates: no bound counts it."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.ranks import fleets
 
-HEAVY = ("numpy", "pandas", "pyarrow", "adbc_driver_sqlite", "rich")
+HEAVY = ("numpy", "pandas", "pyarrow", "adbc_driver_sqlite", "rich", "msgspec")
 
 
 def modules_loaded_by(code: str) -> set[str]:
@@ -73,6 +73,21 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
 
     assert "overlapcheck" in loaded
     assert not loaded & set(HEAVY)
+
+
+@pytest.mark.parametrize(("form", "loads_it"), [("terminal", False), ("json", True)])
+def test_the_codec_is_loaded_for_what_is_saved_alone(
+    form: str, loads_it: bool, real_export: RealExport
+) -> None:
+    export = str(real_export("cu_double_buffer"))
+    code = f"""
+import overlapcheck
+from overlapcheck.renderers import renderers
+import overlapcheck.renderers.comparison, overlapcheck.renderers.fleet
+renderers()[{form!r}].render(overlapcheck.analyze({export!r}))
+"""
+
+    assert ("msgspec" in modules_loaded_by(code)) is loads_it
 
 
 def test_the_first_use_of_a_name_loads_what_it_needs() -> None:

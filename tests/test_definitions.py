@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import tomllib
 from dataclasses import dataclass, fields
@@ -20,15 +19,15 @@ from overlapcheck.cli import cli
 from overlapcheck.errors import ExitCode
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.measurements import WindowSource
-from overlapcheck.renderers.json import document
+from overlapcheck.saved import report_document
 from overlapcheck.selection import COMMUNICATION, Selection
 from overlapcheck.verdict import Policy
 from tests.conftest import ROOT
+from tests.json_schemas import published
 from tests.pictures import picture
 
 PAGE = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
 PACKAGE = Path(overlapcheck.__path__[0])
-SCHEMA = PACKAGE / "reporting" / "schema" / "overlapcheck-report.schema.json"
 NS_OF_UNIT = {"ms": 1_000_000}
 ROUNDING = 0.0005
 """Shares are told in percent with one digit."""
@@ -86,7 +85,7 @@ def answer(example: Example, scratch: Path) -> dict[str, Any]:
     drawn = {key: value for key, value in example.options.items() if key not in selected}
     export = picture(example.drawing, column_us=1000, **drawn).export(scratch / "example.sqlite")
     selection = Selection(**{key: example.options[key] for key in selected})
-    report = document(overlapcheck.analyze(export, selection=selection))
+    report = report_document(overlapcheck.analyze(export, selection=selection))
     (device,) = report["devices"]
     checks = {check["name"]: check for check in report["verdict"]["checks"]}
     ledger = {entry["cause"]: entry["ns"] for entry in device["ledger"]}
@@ -200,8 +199,7 @@ def properties(schema: Any) -> set[str]:
 
 
 def test_every_json_field_exists() -> None:
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    known = properties(schema) | {"h2d", "d2h", "p2p", "d2d", "ranges"}
+    known = properties(published("report")) | {"h2d", "d2h", "p2p", "d2d", "ranges"}
     prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
     spelt = re.findall(r"`([a-z]+(?:_[a-z0-9]+)+|[a-z_0-9]+(?:\.[a-z_0-9]+)+|[a-z_]+\[\])`", prose)
     named = {part for text in spelt for part in text.removesuffix("[]").split(".")}

@@ -12,10 +12,10 @@ from overlapcheck.errors import PolicyInvalid
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.measure import measure
 from overlapcheck.policy.resolve import Source, resolve, settings_of
-from overlapcheck.renderers.json import document
 from overlapcheck.renderers.markdown import MarkdownRenderer
 from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.reporting.build import build_report
+from overlapcheck.saved import report_document as document
 from overlapcheck.selection import Selection
 from overlapcheck.thresholds import Threshold, Thresholds, with_values
 from overlapcheck.verdict import Policy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overlapcheck.capture.cache_folder import user_key
 from overlapcheck.cli.options import Judging
@@ -10,8 +11,10 @@ from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.ranks.dask_cluster import DaskCluster
 from overlapcheck.ranks.pool import LocalPool
 from overlapcheck.ranks.run import Engine
-from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import usable_cores
+
+if TYPE_CHECKING:
+    from overlapcheck.ranks.store import Store
 
 
 def engine_of(fleet: Fleet, reports: int) -> Engine:
@@ -27,5 +30,7 @@ def store_of(judging: Judging) -> Store:
     Raises:
         OutputUnwritable: they cannot be kept so that nobody else can have made them.
     """
+    from overlapcheck.ranks.store import Store
+
     place = judging.outputs[0].parent if judging.outputs else Path()
     return Store.beside(place, judging.policy, judging.selection, user_key())

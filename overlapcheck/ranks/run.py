@@ -6,16 +6,18 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError, PolicyInvalid
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
-from overlapcheck.ranks.store import Store
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
+
+if TYPE_CHECKING:
+    from overlapcheck.ranks.store import Store
 
 Made = TypeVar("Made")
 

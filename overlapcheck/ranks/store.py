@@ -20,12 +20,12 @@ from pathlib import Path
 from overlapcheck._version import __version__
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import ReportResult
-from overlapcheck.ranks.saved import from_plain, to_plain
+from overlapcheck.saved import decoded_result, encoded_result, stable
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 4
+FORMAT = 5
 MOST_BYTES = 16 << 20
 """Of a result; its bounds keep it far below."""
 _SEAL = "sha256"
@@ -60,7 +60,7 @@ class Store:
             ) from error
         # How many ranks there are and may fail changes no rank's result.
         alone = replace(policy, max_failing_ranks=0.0, expect_ranks=None)
-        return cls(folder, _stable([to_plain(alone), to_plain(selection)]), key)
+        return cls(folder, _text_of(stable(alone, selection)), key)
 
     @property
     def is_empty(self) -> bool:
@@ -80,8 +80,8 @@ class Store:
         try:
             seal, _, text = _read(place).partition(b"\n")
             if hmac.compare_digest(seal, self._seal(place, text)):
-                return from_plain(ReportResult, json.loads(text))
-        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                return decoded_result(text)
+        except (OSError, ValueError):
             pass
         # Not there, half of one, altered or not ours: it is made again.
         return None
@@ -89,7 +89,7 @@ class Store:
     def keep(self, report: Path, digest: str, result: ReportResult) -> None:
         """Save a result, whole or not at all; a full disk costs the resuming, not the run."""
         place = self._place(report, digest)
-        text = json.dumps(to_plain(result), separators=(",", ":")).encode("ascii")
+        text = encoded_result(result)
         try:
             descriptor, name = tempfile.mkstemp(dir=self.folder, prefix=".part-")
             try:
@@ -103,7 +103,7 @@ class Store:
             return
 
     def _place(self, report: Path, digest: str) -> Path:
-        key = _stable([FORMAT, __version__, digest, self.choices, report.name])
+        key = _text_of([FORMAT, __version__, digest, self.choices, report.name])
         name = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
         return self.folder / f"{name}.json"
 
@@ -122,5 +122,5 @@ def _read(place: Path) -> bytes:
         return stream.read(MOST_BYTES)
 
 
-def _stable(value: object) -> str:
+def _text_of(value: object) -> str:
     return json.dumps(value, sort_keys=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import os
 import socket
 import stat
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from overlapcheck import pipeline
 from overlapcheck.errors import InputUnreadable, OutputUnwritable
@@ -26,6 +28,7 @@ from overlapcheck.report import Report
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Outcome, Policy
 from tests.export import edit
+from tests.json_schemas import published
 from tests.ranks import fleets
 
 RANKS = 20
@@ -109,6 +112,13 @@ def test_json_is_one_line_per_rank_and_small(answer: FleetReport) -> None:
     assert fleets.ranks_of(text) == [str(n) for n in range(RANKS)]
     assert len(rows) == RANKS
     assert max(map(len, rows)) < 2000
+
+
+def test_json_fits_its_published_schema(answer: FleetReport) -> None:
+    document = json.loads(_json(answer))
+    Draft202012Validator(published("fleet")).validate(document)
+
+    assert list(document) == list(published("fleet")["properties"])
 
 
 def test_the_number_of_workers_changes_nothing(job: list[Path], answer: FleetReport) -> None:

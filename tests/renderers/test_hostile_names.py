@@ -16,7 +16,7 @@ from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
 from overlapcheck.report import Report
-from overlapcheck.reporting.restore import restored
+from overlapcheck.saved import restored
 from tests.export import edit
 from tests.pictures import picture
 from tests.renderers.comparison.comparisons import hostile_comparison

@@ -15,10 +15,10 @@ from overlapcheck import pipeline
 from overlapcheck._version import __version__
 from overlapcheck.renderers import renderers
 from overlapcheck.report import SCHEMA, Report
-from overlapcheck.reporting.restore import json_schema
 from overlapcheck.selection import Selection
 from tests.conftest import EXPORTS
 from tests.export import RealExport
+from tests.json_schemas import published
 from tests.pictures import Picture, picture
 from tests.renderers.reports import EVERY, REPORTS, big_report, golden
 
@@ -217,8 +217,7 @@ REAL = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
 
 @pytest.fixture(scope="module")
 def validator() -> Draft202012Validator:
-    Draft202012Validator.check_schema(json_schema())
-    return Draft202012Validator(json_schema())
+    return Draft202012Validator(published("report"))
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -242,7 +241,7 @@ def test_every_real_result_is_valid(
 
 def _described(node: Any, kind: str, at: str) -> list[str]:
     """Places in a document that the schema says nothing about."""
-    defined = json_schema()["$defs"]
+    defined = published("report")["$defs"]
     missing = []
     for key, value in node.items():
         about = defined[kind]["properties"].get(key)
@@ -250,7 +249,8 @@ def _described(node: Any, kind: str, at: str) -> list[str]:
             missing.append(f"{at}.{key}")
             continue
         inner = about.get("items", about.get("additionalProperties", about))
-        reference = inner.get("$ref") or inner.get("anyOf", [{}])[0].get("$ref", "")
+        one_of = inner.get("anyOf", [inner])
+        reference = next((form["$ref"] for form in one_of if "$ref" in form), "")
         values = value if isinstance(value, list) else [value]
         if isinstance(value, dict) and "additionalProperties" in about:
             values = list(value.values())
@@ -277,7 +277,7 @@ def test_the_schema_describes_every_field(report: Report) -> None:
     ]
 
     assert missing == []
-    assert set(found) == set(json_schema()["properties"])
+    assert set(found) == set(published("report")["properties"])
 
 
 def test_every_field_of_the_report_is_saved_but_those_for_memory_only() -> None:

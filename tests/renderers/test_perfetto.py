@@ -19,7 +19,7 @@ from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._perfetto_slices import Slice, in_lanes, nanoseconds
 from overlapcheck.report import LedgerEntry, Report
-from overlapcheck.reporting.restore import restored
+from overlapcheck.saved import restored
 from overlapcheck.selection import Selection
 from tests.export import RealExport
 from tests.pictures import picture

@@ -14,9 +14,10 @@ from rich.cells import cell_len
 from overlapcheck import pipeline
 from overlapcheck.renderers import renderers
 from overlapcheck.report import Report
-from overlapcheck.reporting.restore import json_schema, restored
+from overlapcheck.saved import restored
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Limits, Policy
+from tests.json_schemas import published
 from tests.pictures import picture
 
 DRAWN = 'a<b>&amp;,"d" [f](g) %0A::error::x'
@@ -60,7 +61,7 @@ def test_the_checks_bear_the_names(report: Report) -> None:
 def test_json_keeps_them_as_they_are_and_fits_its_schema(report: Report) -> None:
     text = rendered(report, "json")
     document = json.loads(text)
-    Draft202012Validator(json_schema()).validate(document)
+    Draft202012Validator(published("report")).validate(document)
     (device,) = document["devices"]
     found, missing = device["ranges"]
 

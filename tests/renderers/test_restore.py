@@ -15,7 +15,8 @@ from overlapcheck.errors import ExitCode, InputUnreadable, NotAReport
 from overlapcheck.renderers import renderers
 from overlapcheck.report import Report
 from overlapcheck.reporting.cleaned import cleaned
-from overlapcheck.reporting.restore import read_result, restored
+from overlapcheck.reporting.restore import read_result
+from overlapcheck.saved import restored
 from tests.export import RealExport
 from tests.renderers.reports import EVERY, REPORTS, big_report
 
@@ -79,15 +80,22 @@ def test_fields_of_a_later_version_are_left_out() -> None:
     ("text", "why"),
     [
         ("", "it is no JSON"),
-        ("{", r"it is no JSON \(line 1\)"),
+        ("{", r"it is no JSON \(Input data was truncated\)"),
+        ('{"a": 1}}', r"it is no JSON \(JSON is malformed: trailing characters \(byte 9\)\)"),
         ("[" * 100_000, "it is no JSON"),
         ("[]", "it is JSON of something else"),
         ('{"a": 1}', "it is JSON of something else"),
         ('{"schema": 1, "tool": NaN}', "it is no JSON"),
         ('{"schema": "1", "tool": 1, "verdict": 1}', "its schema number is none"),
         ('{"schema": true, "tool": 1, "verdict": 1}', "its schema number is none"),
+        pytest.param(
+            f'{{"schema": {"9" * 4000}, "tool": 1, "verdict": 1}}',
+            "schema is larger than any number",
+            id="4000 digits",
+        ),
+        pytest.param(f'{{"schema": {"9" * 9000}}}', "it is no JSON", id="9000 digits"),
         ('{"schema": 0, "tool": 1, "verdict": 1}', "its schema number is none"),
-        ('{"schema": 1, "tool": 1, "verdict": 1}', "tool is no object"),
+        ('{"schema": 1, "tool": 1, "verdict": 1}', "tool: expected `object`, got `int`"),
     ],
 )
 def test_what_is_no_result_says_why(text: str, why: str) -> None:
@@ -102,23 +110,32 @@ def _without(key: str) -> Callable[[Document], object]:
 @pytest.mark.parametrize(
     ("bend", "why"),
     [
-        (_without("idle_ns"), r"devices\[0\] has no idle_ns"),
-        (lambda d: d.update(devices={}), "devices is no list"),
-        (lambda d: d["devices"][0].update(idle_ns=1.5), r"devices\[0\].idle_ns is no int"),
-        (lambda d: d["devices"][0].update(idle_ns=True), r"devices\[0\].idle_ns is no int"),
+        (_without("idle_ns"), r"devices\[0\]: object missing required field `idle_ns`"),
+        (lambda d: d.update(devices={}), "devices: expected `array`, got `object`"),
+        (lambda d: d["devices"][0].update(idle_ns=1.5), r"devices\[0\].idle_ns: .* got `float`"),
+        (lambda d: d["devices"][0].update(idle_ns=True), r"devices\[0\].idle_ns: .* got `bool`"),
         (
             lambda d: d["devices"][0].update(recoverable="1"),
-            r"devices\[0\].recoverable is no float",
+            r"devices\[0\].recoverable: expected `float \| null`, got `str`",
         ),
-        (lambda d: d["devices"][0].update(copies=[]), r"devices\[0\].copies is no object"),
+        (
+            lambda d: d["devices"][0].update(copies=[]),
+            r"devices\[0\].copies: expected `object`, got `array`",
+        ),
         (
             lambda d: d["devices"][0]["picture"].update(ticks=[[1]]),
-            r"ticks\[0\] has 1 values, not 2",
+            r"ticks\[0\]: expected `array` of length 2, got 1",
         ),
-        (lambda d: d["verdict"]["checks"][0].update(outcome="ok"), r"checks\[0\].outcome is 'ok'"),
-        (lambda d: d["verdict"]["checks"][0].update(pid=None), r"checks\[0\].pid is no int"),
-        (lambda d: d.pop("capture"), "capture is no object"),
-        (lambda d: d.update(findings=[3]), r"findings\[0\] is no object"),
+        (
+            lambda d: d["verdict"]["checks"][0].update(outcome="ok"),
+            r"checks\[0\].outcome: invalid enum value 'ok'",
+        ),
+        (
+            lambda d: d["verdict"]["checks"][0].update(pid=None),
+            r"checks\[0\]: expected `pid` and `device`",
+        ),
+        (lambda d: d.pop("capture"), "object missing required field `capture`"),
+        (lambda d: d.update(findings=[3]), r"findings\[0\]: expected `object`, got `int`"),
     ],
 )
 def test_a_damaged_result_names_the_place(bend: Callable[[Document], object], why: str) -> None:
@@ -130,8 +147,39 @@ def test_a_damaged_result_names_the_place(bend: Callable[[Document], object], wh
 
 def test_a_number_that_json_reads_as_infinite_is_refused() -> None:
     text = saved(REPORTS["fail"]).replace('"recoverable": 0.185', '"recoverable": 1e999')
+    with pytest.raises(NotAReport, match=r"it is no JSON \(Number out of range\)"):
+        restored(text)
+
+
+@pytest.mark.parametrize("number", ["1e300", "9223372036854775808", "-9223372036854775808"])
+def test_a_number_beyond_those_of_a_result_is_refused(number: str) -> None:
+    text = saved(REPORTS["fail"]).replace('"recoverable": 0.185', f'"recoverable": {number}')
     with pytest.raises(NotAReport, match="recoverable is larger than any"):
         restored(text)
+
+
+@pytest.mark.parametrize(
+    "bend",
+    [
+        lambda picture: picture["rows"][0]["cells"].append(1.5),
+        lambda picture: picture["rows"][0]["cells"].append(-1),
+        lambda picture: picture.update(ticks=[[10_000, "1"]]),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused(bend: Callable[[Document], object]) -> None:
+    document = json.loads(saved(REPORTS["fail"]))
+    bend(document["devices"][0]["picture"])
+    with pytest.raises(NotAReport, match=r"devices\[0\].picture is none that can be drawn"):
+        restored(json.dumps(document))
+
+
+def test_what_a_damaged_result_says_does_not_reach_the_terminal_as_it_is() -> None:
+    document = json.loads(saved(REPORTS["fail"]))
+    document["verdict"]["outcome"] = "\x1b[31m\n::error::"
+    document["capture"]["\x1b[2J\n"] = 10**30
+    with pytest.raises(NotAReport) as error:
+        restored(json.dumps(document))
+    assert error.value.message.isprintable()
 
 
 def test_a_newer_result_asks_for_an_upgrade() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-from overlapcheck.comparison import SCHEMA, Comparison, DeviceComparison, Quantity
-from overlapcheck.renderers.json import plain_value
+from overlapcheck.comparison import Comparison
 
 
 class ComparisonJson:
@@ -17,36 +15,9 @@ class ComparisonJson:
 
     def render(self, comparison: Comparison, /) -> str:
         """See `ComparisonRenderer.render`."""
-        document = {
-            "schema": SCHEMA,
-            "kind": "comparison",
-            "tool": {"name": "overlapcheck", "version": comparison.tool_version},
-            "change": comparison.change.value,
-            "exit_code": int(comparison.exit_code),
-            "limit": comparison.limit,
-            "too_bad": plain_value(comparison.too_bad),
-            "objections": plain_value(comparison.objections),
-            "noise_rule": comparison.noise_rule,
-            "devices": [_device(device) for device in comparison.devices],
-        }
-        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+        from overlapcheck.saved import comparison_document
 
-
-def _device(device: DeviceComparison) -> dict[str, Any]:
-    return {
-        "device": device.device,
-        "change": device.change.value,
-        "base": plain_value(device.base),
-        "new": plain_value(device.new),
-        "quantities": [_quantity(quantity) for quantity in device.quantities],
-        "ledger": [_quantity(quantity) for quantity in device.ledger],
-        "gone": [plain_value(cause) for cause in device.gone],
-        "new_causes": [plain_value(cause) for cause in device.new_causes],
-    }
-
-
-def _quantity(quantity: Quantity) -> dict[str, Any]:
-    return {**plain_value(quantity), "difference": quantity.difference}
+        return json.dumps(comparison_document(comparison), indent=2, allow_nan=False) + "\n"
 
 
 RENDERER = ComparisonJson()

@@ -12,12 +12,12 @@ import pytest
 from overlapcheck import pipeline
 from overlapcheck.compare.compare import compare
 from overlapcheck.finding import SourceLine
-from overlapcheck.ranks.saved import to_plain
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
 from overlapcheck.reporting.tables import measured_tables
+from overlapcheck.saved import encoded_result
 from tests.export import Export, edit
 from tests.pictures import picture
 
@@ -135,7 +135,7 @@ def test_neither_does_a_comparison_or_a_job_of_ranks(telling: Path) -> None:
         assert "xyz" not in comparing.render(again)
     for telling_ranks in fleet_renderers().values():
         assert "xyz" not in telling_ranks.render(answer)
-    assert "xyz" not in str(to_plain(summarize(report)))
+    assert "xyz" not in encoded_result(summarize(report)).decode()
 
 
 def test_what_is_left_still_says_what_ran(telling: Path) -> None:

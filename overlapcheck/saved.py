@@ -1,0 +1,182 @@
+"""The one codec: reports, comparisons, fleet reports and partial results ↔ their saved form.
+
+`saved_forms.py` defines what is saved of a report, a comparison and a fleet report; a partial
+result is saved as the noun that it is. Texts are cleaned on their way out and on their way in.
+
+Two things of a report are not saved: what is for memory only (fields that take no part in
+comparing), and where the time of a finding lay (`Finding.blamed` comes back as one piece).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+from msgspec import ValidationError
+
+from overlapcheck.clean import clean
+from overlapcheck.comparison import Comparison
+from overlapcheck.errors import NotAReport
+from overlapcheck.fleet import FleetReport, ReportResult
+from overlapcheck.redaction import names_no_one
+from overlapcheck.report import SCHEMA, Report
+from overlapcheck.saved_forms import SavedComparison, SavedFleetReport, SavedReport
+
+_LARGEST = (1 << 63) - 1
+"""Of nanoseconds, bytes and rows; no other number is larger."""
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    """A report as dictionaries, lists, clean texts and numbers, in the order of its saved form."""
+    return _document(SavedReport.of(report))
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """A comparison, as `report_document` gives a report."""
+    return _document(SavedComparison.of(comparison))
+
+
+def fleet_document(report: FleetReport) -> dict[str, Any]:
+    """A fleet report, as `report_document` gives a report."""
+    return _document(SavedFleetReport.of(report))
+
+
+def restored(text: str, name: str = "result") -> Report:
+    """The report that a JSON text holds.
+
+    Args:
+        text: what the json format wrote.
+        name: what to call it in an error.
+
+    Raises:
+        NotAReport: the text is no JSON, no result of ours, or from a newer overlapcheck.
+    """
+    try:
+        document = msgspec.json.decode(text)
+    except (ValueError, RecursionError) as error:
+        # Of what has no names yet, the place says nothing.
+        what = str(error).partition(" - at ")[0]
+        raise not_a_report(name, f"it is no JSON ({what})") from error
+    if not isinstance(document, dict) or not {"schema", "tool", "verdict"} <= set(document):
+        raise not_a_report(name, "it is JSON of something else")
+    try:
+        _require_bounded(document)
+        _check_schema(document["schema"], name)
+        saved = msgspec.convert(_mapped(document, names_no_one), SavedReport)
+        _require_drawable(saved)
+        return saved.noun()
+    except (ValidationError, RecursionError) as error:
+        raise not_a_report(name, _told(error)) from error
+
+
+def not_a_report(name: str, why: str) -> NotAReport:
+    """The error for a file that is no saved report.
+
+    Args:
+        name: of the file.
+        why: one clause.
+    """
+    return NotAReport(
+        f"{name}: not a saved result of overlapcheck: {why}",
+        "give a file that -o FILE.json wrote",
+    )
+
+
+def _check_schema(found: Any, name: str) -> None:
+    if type(found) is not int or found < 1:
+        raise not_a_report(name, "its schema number is none")
+    if found > SCHEMA:
+        raise NotAReport(
+            f"{name}: written by a newer overlapcheck (schema {found}, this one reads {SCHEMA})",
+            "upgrade overlapcheck, or analyze the trace again",
+        )
+
+
+def _require_drawable(report: SavedReport) -> None:
+    for number, device in enumerate(report.devices):
+        rows = device.picture.rows
+        columns = max((len(row.cells) for row in rows), default=0)
+        fits = all(0 <= column <= columns for column, _ in device.picture.ticks)
+        if not fits or not all(0 <= cell <= 1 for row in rows for cell in row.cells):
+            raise ValidationError(f"devices[{number}].picture is none that can be drawn")
+
+
+# ---- a partial result, and what it depends on
+
+
+def encoded_result(result: ReportResult) -> bytes:
+    """A partial result as JSON."""
+    return msgspec.json.encode(_document(result))
+
+
+def decoded_result(text: bytes) -> ReportResult:
+    """The partial result that `encoded_result` wrote.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        document = msgspec.json.decode(text)
+        _require_bounded(document)
+        return msgspec.convert(_mapped(document, clean), ReportResult, dec_hook=_column)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def stable(*nouns: Any) -> list[Any]:
+    """Nouns as plain values that are the same for equal nouns: sets and mappings are sorted."""
+    found: list[Any] = msgspec.to_builtins(nouns, order="deterministic")
+    return found
+
+
+def _column(kind: Any, values: Any) -> np.ndarray:
+    """An array of the kind that an annotation such as `Ints` names."""
+    (scalar,) = get_args(get_args(kind)[1])
+    element = {"b": bool, "i": int, "f": float}[np.dtype(scalar).kind]
+    return np.array(msgspec.convert(values, list[element]), dtype=scalar)  # type: ignore[valid-type]
+
+
+# ---- nouns and plain values
+
+
+def _document(saved: Any) -> dict[str, Any]:
+    found: dict[str, Any] = _mapped(msgspec.to_builtins(saved, enc_hook=_without_numpy), clean)
+    return found
+
+
+def _without_numpy(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise NotImplementedError(f"{type(value)} has no saved form")
+
+
+def _mapped(node: Any, text: Callable[[str], str]) -> Any:
+    """Plain values with every text and key replaced."""
+    if isinstance(node, str):
+        return text(node)
+    if isinstance(node, dict):
+        return {text(key): _mapped(item, text) for key, item in node.items()}
+    if isinstance(node, list | tuple):
+        return [_mapped(item, text) for item in node]
+    return node
+
+
+def _require_bounded(node: Any, name: str = "it") -> None:
+    """Refuse numbers that no saved form has: JSON's may have any number of digits."""
+    if isinstance(node, dict):
+        for key, item in node.items():
+            _require_bounded(item, key)
+    elif isinstance(node, list):
+        for item in node:
+            _require_bounded(item, name)
+    elif isinstance(node, int | float) and not -_LARGEST <= node <= _LARGEST:
+        raise ValidationError(f"{clean(name, 100)} is larger than any number of a result")
+
+
+def _told(error: Exception) -> str:
+    """What a document lacks, its place first: "devices[0].idle_ns: expected `int`, got `str`"."""
+    what, _, place = str(error).rpartition(" - at `$")
+    what, place = (what, f"{place.strip('.`')}: ") if what else (place, "")
+    return f"{place}{what[:1].lower()}{what[1:]}"
