@@ -330,6 +330,7 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     """Shares of the window, costliest first, only those that matter."""
     report: str
     pid: int
+    host: int = 0
     device: int
     gpu: str
     window_ns: int
