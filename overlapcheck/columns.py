@@ -336,7 +336,7 @@ class Columns:
         return cls(*(np.empty(0, dtype=_kind(str(field.type))) for field in fields(cls)))
 
     @classmethod
-    def of(cls, rows: int, **columns: npt.ArrayLike) -> Self:
+    def filled(cls, rows: int, **columns: npt.ArrayLike) -> Self:
         """A table from some of its columns.
 
         Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class ToySource:
         launched, start, end = launched * 1000, start * 1000, end * 1000
         number = np.arange(len(rows))  # 0 is a call like any other
 
-        def on_device(kind: int) -> dict[str, np.ndarray | int]:
+        def on_device(kind: int) -> dict[str, Any]:
             own = np.flatnonzero(call == kind)
             times = {"start_ns": start[own], "end_ns": end[own], "stream_id": stream[own]}
             ids = {"process": 0, "device_id": 0, "context_id": 0, "correlation_id": number[own]}
@@ -43,11 +44,15 @@ class ToySource:
             CaptureInfo(),
             (Process(ProcessKey(0), "toy"),),
             Strings(TEXTS),
-            kernels=Kernels.of(**on_device(1), name_id=0),
-            copies=Copies.of(**on_device(2), **host, kind=CopyKind.HOST_TO_DEVICE, bytes=1 << 20),
-            api_calls=ApiCalls.of(len(rows), **calls, process=0, tid=0, name_id=call, succeeded=1),
+            kernels=Kernels.filled(**on_device(1), name_id=0),
+            copies=Copies.filled(
+                **on_device(2), **host, kind=CopyKind.HOST_TO_DEVICE, bytes=1 << 20
+            ),
+            api_calls=ApiCalls.filled(
+                len(rows), **calls, process=0, tid=0, name_id=call, succeeded=1
+            ),
             syncs=Syncs.none(),
-            contexts=Contexts.of(1, process=0, device_id=0, context_id=0, null_stream_id=0),
+            contexts=Contexts.filled(1, process=0, device_id=0, context_id=0, null_stream_id=0),
         )
 
     def record_again(self, lacking: Content, /) -> str | None:
