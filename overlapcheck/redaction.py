@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from overlapcheck.clean import clean
 
@@ -20,7 +21,12 @@ _MOST_OF_A_NAME = 1000
 _SECRET = (
     r"pass(?:word|wd|phrase|code)?|pwd|pw|secrets?|tokens?|credentials?|creds?|auth(?:orization)?"
 )
-_SECRET += r"|bearer|cookies?|keys?|apikey|accesskey|pat|jwt|signature|sig|pin|otp|login"
+_SECRET += r"|bearer|cookies?|keys?|pat|jwt|signature|sig|pin|otp|login"
+# Written as one word: --authtoken, --apikey, but not --monkey.
+_SECRET += r"|\w*(?:passw(?:or)?d|passphrase|secret|token)s?"
+_SECRET += (
+    r"|(?:api|access|auth|secret|private|ssh|license|encryption|signing|account|session)keys?"
+)
 _PLACE = (
     r"hosts?|hostname|addr(?:ess(?:es)?)?|endpoints?|nodes?|nodelist|server|url|uri|user|username"
 )
@@ -31,15 +37,20 @@ _TELLING = re.compile(rf"(?:{_SECRET}|{_PLACE})")
 _COUNTED = re.compile(r"tokens?|keys?|nodes?|hosts?|pin|sig|pat")
 _NUMBER = re.compile(r"[+-]?\d{1,7}(?:\.\d+)?[kKmMgG]?")
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+# By custom a password or a user: -p hunter2, -phunter2, curl -u me:hunter2, but not python -u x.py.
+_SHORT_FLAG = re.compile(r"-[pPuU]")
+_SHORT_VALUE = re.compile(r"(-p)(?=\w*\d)(?=\w*[A-Za-z])[^\s=]{4,}")
+_SCRIPT = re.compile(r"-.*|[^:]*[./][^:]*")
 _ASSIGNED = re.compile(
     r"""(?P<name>[A-Za-z_][\w.-]*)(?P<sign>["']?\s*(?::=|[=:])\s*["']?)(?P<value>(?<=")[^"]+|(?<=')[^']+|[^\s"',;&}]+)"""
 )
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*")
+_LAST_WORD = re.compile(r"[A-Za-z_][\w.-]*$")
 _URL = re.compile(r"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<place>[^\s/?#\"']*)(?P<path>[^\s?#\"']*)"
                   r"(?P<query>[?#][^\s\"']*)?")  # fmt: skip
 # Their first part names a bucket or a file, not a machine.
 _STORES = frozenset({"s3", "gs", "gcs", "hf", "file", "az", "abfs", "memory"})
-_FOLDERS = re.compile(r"^/.*/")
+_FILE_NAME = re.compile(r"[A-Za-z][\w-]*(?:\.[A-Za-z]\w{0,7}){1,2}|[A-Za-z]{1,12}")
 _AT_HOST = re.compile(r"(?<![\w.@/-])[\w.+-]+(?::[^\s@/]+)?@[\w-]+(?:\.[\w-]+)*(?::\d+)?")
 # Forms that services give their tokens, and long runs of letters and digits mixed.
 _KNOWN = re.compile(
@@ -53,8 +64,9 @@ _HOME = re.compile(
 )
 _USERS_HOME = re.compile(r"(?<![\w~:])~[A-Za-z_][\w.-]*(?=/|\s|$)")
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/.~*])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
+_NETWORK_FOLDERS = re.compile(r"(?<![\w\\])\\\\(?:[^\s\\'\"]+\\)+")
 _PATH_IN_HOME = re.compile(r"(?<![\w/.])~/(?:[^\s/'\"]+/)*([^\s/'\"]+)")
-_COMMON = frozenset({"root", "localhost", "user", "python", "python3"})
+_COMMON = frozenset({"root", "localhost", "user", "host", "python", "python3"})
 
 
 def command_text(words: Iterable[str], names: Iterable[str] = ()) -> str:
@@ -90,7 +102,8 @@ def _shown(words: list[str]) -> Iterator[str]:
             yield "…"
             return
         is_flag = _FLAG.fullmatch(word) is not None
-        yield CUT if not is_flag and _hides(flag, word) else _shown_word(word[:_LONGEST_WORD])
+        word = _SHORT_VALUE.sub(rf"\1{CUT}", word[:_LONGEST_WORD])
+        yield CUT if not is_flag and _hides(flag, word) else _shown_word(word)
         flag = word if is_flag else ""
 
 
@@ -119,9 +132,15 @@ def _url(found: re.Match[str]) -> str:
     scheme, place = found["scheme"], found["place"]
     if scheme.lower() not in _STORES or "@" in place:
         place = CUT if place else ""
-    path = found["path"] if place != CUT else _FOLDERS.sub("/", found["path"])
+    path = found["path"] if place != CUT else _last_part(found["path"])
     query = f"{found['query'][0]}{CUT}" if found["query"] else ""
     return f"{scheme}://{place}{path}{query}"
+
+
+def _last_part(path: str) -> str:
+    """What a path ends with where that is a file: the rest may be a token, as of web hooks."""
+    name = path.rpartition("/")[2]
+    return f"/{name}" if _FILE_NAME.fullmatch(name) else f"/{CUT}" if path.strip("/") else path
 
 
 def _assigned(found: re.Match[str]) -> str:
@@ -131,11 +150,19 @@ def _assigned(found: re.Match[str]) -> str:
     is_variable = found["sign"] == "=" and _ENVIRONMENT.fullmatch(name)
     if is_variable or _hides(name, value):
         return f"{name}{found['sign']}{CUT}"
+    # Variables handed on: --env=HF_TOKEN=...
+    words = value.split("=")
+    for number, (before, after) in enumerate(pairwise(words), 1):
+        inner = _LAST_WORD.search(before)
+        if inner and (_ENVIRONMENT.fullmatch(inner[0]) or _hides(inner[0], after)):
+            return f"{name}{found['sign']}{'='.join(words[:number])}={CUT}"
     return found[0]
 
 
 def _hides(name: str, value: str) -> bool:
     """Whether what a flag or variable of this name is set to must not be shown."""
+    if _SHORT_FLAG.fullmatch(name):
+        return not (_NUMBER.fullmatch(value) or (name == "-u" and _SCRIPT.fullmatch(value)))
     parts = [part.lower() for part in _PARTS.findall(name)]
     telling = [part for part in parts if _TELLING.fullmatch(part)]
     # The values of --nodes 2 and --max-tokens 4096 are neither names nor secrets.
@@ -145,7 +172,7 @@ def _hides(name: str, value: str) -> bool:
 
 def _without_folders(text: str) -> str:
     """Absolute paths cut to their last part: folders hold user and host names."""
-    text = without_homes(text)
+    text = _NETWORK_FOLDERS.sub("", without_homes(text))
     return _ABSOLUTE_PATH.sub(r"\1", _PATH_IN_HOME.sub(r"\1", text))
 
 

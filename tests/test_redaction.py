@@ -37,6 +37,15 @@ PAT = "ghp_" + "a1B2" * 9
         ("a --out=/home/xyz/runs/7 /root/x.py", "a --out=7 x.py"),
         ("a /mnt/home/xyz file:///home/xyz/y", "a ~ file://~/y"),
         ("a /opt/venv/bin/python", "a python"),
+        ("a -p xyz -u xyz:xyz --lr 1", "a -p *** -u *** --lr 1"),
+        ("a -pxyz123 -p 8080", "a -p*** -p 8080"),
+        ("python -u train.py -u -m pkg", "python -u train.py -u -m pkg"),
+        ("a --authkey=xyz --hfsecret xyz", "a --authkey=*** --hfsecret ***"),
+        ("a --env=HF_TOKEN=xyz --set=a=1,token=xyz", "a --env=HF_TOKEN=*** --set=a=1,token=***"),
+        ("a --url=?x=1&sig=xyz --sas=?sig=xyz", "a --url=***&sig=*** --sas=?sig=***"),
+        ("a https://h.io/services/xyz/x9y8z7", "a https://***/***"),
+        ("a https://h.io/xyz/model.tar.gz", "a https://***/model.tar.gz"),
+        (r"a \\xyz\xyz\data.bin", "a data.bin"),
     ],
 )
 def test_a_command_line(command: str, shown: str) -> None:

@@ -27,7 +27,7 @@ def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     for path in outputs:
         if read.intersection(_identities(path)):
             raise PolicyInvalid(
-                f"-o {path}: is what is read, and would be lost", "write to another file"
+                f"{path}: is what is read, and would be lost", "write to another file"
             )
 
 

@@ -26,5 +26,10 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
     if is_several(reports, recognised) or judging.policy.expect_ranks is not None:
         named = expand(reports, recognised)
     lists = (Path(name[1:]) for name in reports if name.startswith("@"))
-    spare_inputs(judging.outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
+    outputs = list(judging.outputs)
+    if judging.tables is not None:
+        from overlapcheck.cli.tables import table_files
+
+        outputs += table_files(judging.tables, judging.tables_format)
+    spare_inputs(outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
     return named

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from overlapcheck.measurements import Measurements
 
 
+def table_files(folder: Path, kind: str) -> list[Path]:
+    """The files that `write_tables` writes."""
+    from overlapcheck.reporting.tables import table_names
+
+    return [folder / f"{name}.{kind}" for name in table_names()]
+
+
 def write_tables(measured: Measurements, folder: Path, kind: str) -> None:
     """Write every table of a measurement into a folder, which is made where it is missing.
 

@@ -6,6 +6,9 @@ kernels     [K]                         begins before it was launched
 launch      L          [wait for the device]
 kernels       [K                         ]   ends after a wait for it returned
 
+launch      L: returned an error
+kernels         [K]                     nothing was launched
+
 stream 7    [K1                    ]
 stream 7        [K2]  [K3]              K1 runs across whole others of its stream
 """
@@ -14,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, distinct
+from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
@@ -28,6 +32,8 @@ DRIFT_NS = 1_000_000
 # Rows of its own stream that one row runs across: one may be a dependent launch that began early.
 MIN_ENCLOSED = 2
 _SHORTEST_RECORDING_NS = 1_000_000_000
+# Ten times what the fastest caches of today do.
+_MOST_BYTES_PER_NS = 100_000
 
 
 def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> CaptureProblem | None:
@@ -38,6 +44,7 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
         excerpt: whether only a part was read, which tells nothing of where the recording ends.
     """
     found: list[tuple[int, int, str]] = []
+    drifted = _clocks_drifted(process)
     for table, noun in (
         (process.kernels, "kernel"),
         (process.copies, "copy"),
@@ -45,7 +52,7 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     ):
         if not len(table):
             continue
-        for mask, why in _contradictions(process, table, excerpt=excerpt):
+        for mask, why in _contradictions(process, table, drifted=drifted, excerpt=excerpt):
             rows = np.flatnonzero(mask)
             if rows.size:
                 at = int(table.start_ns[rows[0]])
@@ -62,20 +69,56 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
 
 
 def _contradictions(
-    process: ProcessTables, table: Kernels | Copies | Memsets, *, excerpt: bool
+    process: ProcessTables, table: Kernels | Copies | Memsets, *, drifted: bool, excerpt: bool
 ) -> list[tuple[Mask, str]]:
-    is_kernels = isinstance(table, Kernels)
-    call = process.kernel_call if is_kernels else process.launches.rows(table.correlation_id)
+    call = _calls_of(process, table)
     found = [] if excerpt else [(_outside(process, table), "lies outside the recording")]
     if len(process.calls):
-        launch = process.calls.start_ns[np.maximum(call, 0)]
-        early = (call != NO_CALL) & (table.start_ns < launch - DRIFT_NS)
-        # Clocks that drift apart move most rows, damage moves few.
-        if np.count_nonzero(early) * 2 < len(table):
-            found.append((early, "begins before it was launched"))
+        if not drifted:
+            found.append((_early(process, table, call), "begins before it was launched"))
+        failed = (call != NO_CALL) & ~process.calls.succeeded[np.maximum(call, 0)]
+        found.append((failed, "was launched by a call that failed"))
         found.append((_outlasting(process, table, call), "ends after a wait for it returned"))
+    if isinstance(table, Copies):
+        moved = np.maximum(table.end_ns - table.start_ns, 1) * _MOST_BYTES_PER_NS
+        found.append((table.bytes > moved, "moves more than memory can in its time"))
+    found.append((_elsewhere(process, table), "ran on another device than its context"))
     found.append((_enclosing(table), "runs across others of its stream"))
     return found
+
+
+def _calls_of(process: ProcessTables, table: Kernels | Copies | Memsets) -> Index:
+    if isinstance(table, Kernels):
+        return process.kernel_call
+    return process.launches.rows(table.correlation_id)
+
+
+def _early(process: ProcessTables, table: Kernels | Copies | Memsets, call: Index) -> Mask:
+    launch = process.calls.start_ns[np.maximum(call, 0)]
+    mask: Mask = (call != NO_CALL) & (table.start_ns < launch - DRIFT_NS)
+    return mask
+
+
+def _clocks_drifted(process: ProcessTables) -> bool:
+    """Whether most rows of every kind begin too early: clocks do that, damage moves few."""
+    if not len(process.calls):
+        return False
+    tables = [t for t in (process.kernels, process.copies, process.memsets) if len(t)]
+    return all(
+        np.count_nonzero(_early(process, table, _calls_of(process, table))) * 2 >= len(table)
+        for table in tables
+    )
+
+
+def _elsewhere(process: ProcessTables, table: Kernels | Copies | Memsets) -> Mask:
+    """Rows on another device than the one that the recording says their context is of."""
+    mask = np.zeros(len(table), dtype=bool)
+    contexts = process.contexts
+    for context, device in zip(contexts.context_id, contexts.device_id, strict=True):
+        mask |= (table.context_id == context) & (table.device_id != device)
+    if isinstance(table, Copies):
+        mask &= table.kind != CopyKind.PEER_TO_PEER
+    return mask
 
 
 def _outside(process: ProcessTables, table: Kernels | Copies | Memsets) -> Mask:

@@ -24,7 +24,8 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
     strings = process.strings
     parts = (
         ("kernel", kernels, _nameless(kernels.name_id, strings) & ~kernels.opaque),
-        ("CUDA call", calls, _nameless(calls.name_id, strings)),
+        # All of CUDA begins so: what is called otherwise is told from no other call.
+        ("CUDA call", calls, _nameless(calls.name_id, strings, begin="cu")),
         # A range may have no name of its own, but not one that is nowhere.
         ("NVTX range", ranges, _nameless(ranges.name_id, strings) & (ranges.name_id != ABSENT)),
     )
@@ -46,10 +47,11 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
     )
 
 
-def _nameless(name_id: Ints, strings: Strings) -> Mask:
+def _nameless(name_id: Ints, strings: Strings, begin: str = "") -> Mask:
     if name_id.size == 0:
         return np.zeros(0, dtype=bool)
     found, position = numbered(name_id)
-    lost = np.array([not strings.text(i) for i in found.tolist()], dtype=bool)
+    texts = map(strings.text, found.tolist())
+    lost = np.array([not (text and text.startswith(begin)) for text in texts], dtype=bool)
     mask: Mask = lost[position] if lost.any() else np.zeros(name_id.size, dtype=bool)
     return mask

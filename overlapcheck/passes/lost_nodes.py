@@ -6,7 +6,8 @@ A launch of a graph leaves a row of each kernel, copy and memset in it, so launc
     launch 2    [a]   [copy]        b is lost
     launch 3    [a][b][copy]
 
-The first and the last launch may be cut in two by the edges of the recording.
+The first and the last launch may be cut in two by the edges of the recording. Only where a program
+makes conditions for nodes, or turns them off, may a node be missing from most launches.
 """
 
 from __future__ import annotations
@@ -55,12 +56,18 @@ def lost_nodes(
         np.concatenate([getattr(table, name) for table in nodes.values()])
         for name in ("graph_node_id", "correlation_id", "start_ns")
     )
-    lost, expected = _compare(*(column[node != ABSENT] for column in (node, launch, start)))
+    varying = process.strings.matching(process.calls.name_id, _makes_nodes_optional)
+    columns = (column[node != ABSENT] for column in (node, launch, start))
+    lost, expected = _compare(*columns, varying=bool(varying.any()))
     if lost <= TOLERATED_SHARE * max(expected, 1):
         return None
     return _problem(
         process, f"{lost} of {count_of(expected, 'graph node')} launched left no row on the device"
     )
+
+
+def _makes_nodes_optional(call: str) -> bool:
+    return "GraphConditionalHandleCreate" in call or "NodeSetEnabled" in call
 
 
 _NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
@@ -75,8 +82,15 @@ def _problem(process: ProcessTables, what: str) -> CaptureProblem:
     )
 
 
-def _compare(node: Ints, launch: Ints, start: Ints) -> tuple[int, int]:
-    """Rows that are missing, and rows that there should be, of nodes that most launches ran."""
+def _compare(node: Ints, launch: Ints, start: Ints, *, varying: bool) -> tuple[int, int]:
+    """Rows that are missing, and rows that there should be.
+
+    Args:
+        node: id of the graph's node of each row.
+        launch: id of its launch.
+        start: when it began.
+        varying: whether nodes may be left out by a launch; then only those that most ran count.
+    """
     first, pair = groups(node, launch)
     begin = np.full(first.size, NEVER, dtype=np.int64)
     np.minimum.at(begin, pair, start)
@@ -92,7 +106,7 @@ def _compare(node: Ints, launch: Ints, start: Ints) -> tuple[int, int]:
         whole = np.ones(launches.size, dtype=bool)
         whole[[int(began.argmin()), int(began.argmax())]] = False
         ran = np.bincount(numbered(node[mine])[1], weights=whole[at])
-        usual = ran * 2 > whole.sum()
+        usual = ran * 2 > whole.sum() if varying else np.ones(ran.size, dtype=bool)
         there_should_be = int(usual.sum() * whole.sum())
         expected += there_should_be
         lost += there_should_be - int(ran[usual].sum())

@@ -9,6 +9,7 @@ from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
 
+MOST_BYTES = 4 << 20
 _NO_POLICY = "or judge without it: --no-config"
 
 
@@ -19,7 +20,13 @@ def read_document(path: Path) -> dict[str, Any]:
         PolicyInvalid: it cannot be read, or is not TOML; names the line.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise PolicyInvalid(
+                f"{shown(path)}: too long for a policy", f"shorten it, {_NO_POLICY}"
+            )
+        text = content.decode("utf-8")
     except OSError as error:
         raise PolicyInvalid(
             f"{shown(path)}: the policy cannot be read: {error.strerror or error}",

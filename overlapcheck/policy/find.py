@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.policy.document import read_document, shown
+from overlapcheck.policy.document import MOST_BYTES, read_document, shown
 
 OWN_FILE = "overlapcheck.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -55,6 +55,12 @@ def _in_folder(folder: Path) -> PolicyFile | None:
     own, project = folder / OWN_FILE, folder / PROJECT_FILE
     if own.exists():
         _require_own(own)
+        if not (own.is_file() or own.is_dir()):
+            # What was only found may be a pipe that nobody writes to.
+            raise PolicyInvalid(
+                f"{shown(own)}: the policy is no regular file",
+                "name a file: --config FILE, or judge without it: --no-config",
+            )
         return _own(own)
     if project.is_file() and (found := _in_project(project)) is not None:
         _require_own(project)
@@ -123,7 +129,8 @@ def _own(path: Path) -> PolicyFile:
 def _in_project(path: Path) -> Any:
     # Somebody else's broken pyproject.toml further up is no business of ours.
     try:
-        ours = b"overlapcheck" in path.read_bytes()
+        with path.open("rb") as file:
+            ours = b"overlapcheck" in file.read(MOST_BYTES)
     except OSError:
         ours = True
     return _table_of(read_document(path)) if ours else None

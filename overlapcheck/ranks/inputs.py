@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overlapcheck.errors import InputUnreadable
@@ -17,6 +17,7 @@ SUFFIXES = (".nsys-rep", ".qdrep", _EXPORT, _STREAM)
 IsExport = Callable[[Path], bool]
 """Whether a folder holds the tables of one report."""
 _TABLE_FOLDER = re.compile(r"[._](pqtdir|arwdir|parquetdir|arrowdir)$")
+_LONGEST_LIST = 16 << 20
 _HINT = "name reports, a folder of them, a quoted glob, or @FILE with one a line"
 
 
@@ -69,6 +70,8 @@ class _Search:
     is_export: IsExport
     unread: dict[Path, LostReport]
     """By where it is; filled."""
+    lists: frozenset[str] = frozenset()
+    """Places of the lists that are being read."""
 
     def expanded(self, argument: str, base: Path) -> list[Path]:
         """The reports of one argument.
@@ -108,15 +111,23 @@ class _Search:
 
     def _listed(self, path: Path) -> Iterator[Path]:
         """Reports of a list file; relative ones lie beside it."""
+        if _place(path) in self.lists:
+            raise InputUnreadable(f"@{path}: a list that names itself", _HINT)
         try:
-            lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        except OSError as error:
-            raise InputUnreadable(f"@{path}: cannot be read: {error.strerror}", _HINT) from error
+            with path.open("rb") as file:
+                content = file.read(_LONGEST_LIST + 1)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise InputUnreadable(f"@{path}: cannot be read: {why}", _HINT) from error
+        if len(content) > _LONGEST_LIST:
+            raise InputUnreadable(f"@{path}: too long for a list of reports", _HINT)
+        lines = content.decode("utf-8", "surrogateescape").splitlines()
         named = [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
         if not named:
             raise InputUnreadable(f"@{path}: names no report", _HINT)
+        within = replace(self, lists=self.lists | {_place(path)})
         for line in named:
-            yield from self.expanded(line, path.parent)
+            yield from within.expanded(line, path.parent)
 
     def _inside(self, folder: Path, entered: set[str]) -> Iterator[Path]:
         """Everything below a folder that is called a report, links to folders included."""

@@ -212,7 +212,12 @@ def picture_block(picture: Picture) -> Html:
     rows = [
         el(
             "div",
-            el("dt", row.label, " ", el("span", row.kind or _ROLES[row.role], cls="dim")),
+            el(
+                "dt",
+                row.label,
+                " ",
+                el("span", row.kind or _ROLES.get(row.role, row.role), cls="dim"),
+            ),
             el("dd", _cells(row), el("span", row.note, cls="num dim")),
         )
         for row in picture.rows

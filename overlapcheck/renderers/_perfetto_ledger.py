@@ -10,6 +10,7 @@ from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Names
 from overlapcheck.order import Work
 from overlapcheck.quantities import duration
+from overlapcheck.redaction import names_no_one
 from overlapcheck.renderers._perfetto_slices import Slice
 from overlapcheck.renderers._plain_text import plain
 
@@ -60,9 +61,11 @@ def _single(device: DeviceMeasurements, names: Names) -> list[Slice]:
     for start, end, reason, kernel, tid, call, call_ns, work, stream, moved in zip(
         *(column.tolist() for column in columns), strict=True
     ):
-        args: dict[str, Any] = {"before_kernel": plain(names.strings.text(kernel), 200)}
+        args: dict[str, Any] = {
+            "before_kernel": plain(names_no_one(names.strings.text(kernel)), 200)
+        }
         if call >= 0:
-            args["thread"] = plain(names.thread(device.process, tid), 80)
+            args["thread"] = _told(names.thread(device.process, tid), 80)
             args["call"] = f"{plain(names.strings.text(call), 80)} ({duration(call_ns)})"
         if work != Work.NONE:
             args["operation"] = f"{Work(work).name.lower()} on stream {stream}"
@@ -116,3 +119,7 @@ def _bars(group: _Group) -> Iterator[Slice]:
     for reason, (ns, count) in group.added.items():
         yield Slice(Reason(reason).cause, at, at + ns, {"pieces": count})
         at += ns
+
+
+def _told(name: str, width: int) -> str:
+    return plain(names_no_one(name), width)

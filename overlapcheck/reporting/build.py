@@ -66,7 +66,8 @@ def build_report(
         devices=tuple(
             replace(
                 drawn := _device(trace, device, verdict.of_device(device.key).outcome),
-                timeline=draw_timeline(trace, device, findings, drawn.picture, measured)
+                # Beside the report proper, for pages only: what cleans that leaves it out.
+                timeline=cleaned(draw_timeline(trace, device, findings, drawn.picture, measured))
                 if timeline
                 else None,
             )

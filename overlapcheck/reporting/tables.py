@@ -33,7 +33,16 @@ def measured_tables(measured: Measurements) -> dict[str, pd.DataFrame]:
     contention  kernels that run longer under a transfer
     streams     when each stream was busy, and with what
     """
-    makers = {
+    return {name: _of_all_devices(measured, make) for name, make in _makers().items()}
+
+
+def table_names() -> tuple[str, ...]:
+    """Names of all tables."""
+    return tuple(_makers())
+
+
+def _makers() -> dict[str, Callable[[DeviceMeasurements, Names], _Row]]:
+    return {
         "gaps": _gaps,
         "blocking": _blocking,
         "steps": _steps,
@@ -41,7 +50,6 @@ def measured_tables(measured: Measurements) -> dict[str, pd.DataFrame]:
         "contention": _contention,
         "streams": _streams,
     }
-    return {name: _of_all_devices(measured, make) for name, make in makers.items()}
 
 
 _Row = dict[str, Any]

@@ -8,6 +8,7 @@ from overlapcheck.columns import ABSENT, Index, one_of
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.order import Work
+from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Picture
 from overlapcheck.reporting.instances import instances, launches_of, worst_pieces
 from overlapcheck.reporting.level_of_detail import detail, reduced
@@ -105,7 +106,7 @@ def _named(events: TimelineEvents, names: OwnNames) -> tuple[TimelineEvents, tup
     ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
     order = np.argsort(-count, kind="stable")
     texts = [
-        "" if i == ABSENT else _short(text)
+        "" if i == ABSENT else _short(names_no_one(text))
         for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)
     ]
     rank = np.empty(ids.size, dtype=np.int64)

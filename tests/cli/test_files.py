@@ -88,6 +88,20 @@ def test_a_report_is_never_written_over(alias: str, run: Run, export: Path, tmp_
     assert not other.exists()
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_no_table_is_written_over_a_report(
+    kind: str, run: Run, export: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / f"ledger.{kind}").symlink_to(export)
+    before = export.read_bytes()
+    code, said = run("analyze", export, "--tables", folder, "--tables-format", kind)
+
+    assert (code, "is what is read" in said) == (2, True)
+    assert export.read_bytes() == before
+
+
 def test_a_saved_result_is_never_written_over(run: Run, result: Path, tmp_path: Path) -> None:
     before = result.read_bytes()
     other = tmp_path / "other.json"

@@ -39,6 +39,43 @@ def test_one_damaged_time_makes_no_failing_run_pass(
     assert CaptureFault.IMPOSSIBLE_ROWS in [problem.fault for problem in measured.problems]
 
 
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (
+            "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = start - 100000000,"
+            ' "end" = "end" - 100000000',
+            "begins before it was launched",
+        ),
+        (
+            'UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET "end" = start',
+            "moves more than memory can in its time",
+        ),
+        (
+            "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 5",
+            "ran on another device than its context",
+        ),
+        (
+            f"UPDATE {KERNELS} SET deviceId = 5 WHERE rowid % 2",
+            "ran on another device than its context",
+        ),
+        (
+            "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 2",
+            "was launched by a call that failed",
+        ),
+    ],
+)
+def test_a_damaged_column_proves_nothing(
+    tmp_path: Path, real_export: RealExport, damage: str, why: str
+) -> None:
+    path = Path(shutil.copy(real_export("cu_double_buffer"), tmp_path))
+    assert measure_file(path).problems == ()
+    edit(path, damage)
+    problems = measure_file(path).problems
+
+    assert any(why in problem.what for problem in problems)
+
+
 def test_the_row_is_named(tmp_path: Path, real_export: RealExport) -> None:
     path = Path(shutil.copy(real_export("cu_legacy_default"), tmp_path))
     ((start,),) = query(path, f"SELECT start FROM {KERNELS} WHERE rowid = 5")

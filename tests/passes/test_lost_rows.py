@@ -194,6 +194,28 @@ def test_a_graph_node_that_one_launch_lacks_is_a_loss(tmp_path: Path) -> None:
     assert problem.what == "1 of 8 graph nodes launched left no row on the device"
 
 
+@pytest.mark.parametrize("row", ["l", "k"])
+def test_a_graph_node_that_most_launches_lack_is_a_loss(row: str, tmp_path: Path) -> None:
+    path = picture(GRAPH).export(tmp_path / "graph.sqlite")
+    edit(
+        path,
+        f"DELETE FROM {KERNELS} WHERE start BETWEEN 5000 AND 13000 AND shortName ="
+        f" (SELECT id FROM StringIds WHERE value = '{row}')",
+    )
+
+    (problem,) = measure_file(path).problems
+
+    assert problem.fault is CaptureFault.GRAPH_LAUNCHES_INVISIBLE
+
+
+def test_a_node_that_a_program_leaves_out_of_most_launches_is_none() -> None:
+    optional = GRAPH.replace("...a..b..c..d..e..|", "...a...........e..|")
+    condition = "t1 cudaGraphConditionalHandleCreate |.z................|"
+
+    assert [p.fault for p in problems(picture(optional))] == [CaptureFault.GRAPH_LAUNCHES_INVISIBLE]
+    assert not problems(picture(f"{optional.rstrip()}\n    {condition}"))
+
+
 def test_copies_captured_into_a_graph_that_never_leave_a_row_are_a_loss() -> None:
     (problem,) = problems(
         picture("""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,20 @@ def test_a_profile_without_a_policy_file_is_an_error(tmp_path: Path) -> None:
 def test_no_policy_and_a_profile_exclude_each_other() -> None:
     with pytest.raises(PolicyInvalid, match="--no-config and --profile exclude each other"):
         settings_of(Source(no_config=True, profile="nightly"), CAUSES)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_what_was_only_found_is_not_waited_for(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "overlapcheck.toml"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(PolicyInvalid, match="no regular file"):
+        settings_of(Source(start=tmp_path), CAUSES)
+
+
+def test_a_policy_of_many_megabytes_is_not_read(tmp_path: Path) -> None:
+    assert "too long for a policy" in message(tmp_path, "#" * (5 << 20))
+    with pytest.raises(PolicyInvalid, match="too long"):
+        settings_of(Source(start=tmp_path, config=Path("/dev/zero")), CAUSES)

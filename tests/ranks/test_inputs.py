@@ -74,6 +74,26 @@ def test_what_is_named_twice_counts_once(tmp_path: Path) -> None:
     assert names(expand([str(tmp_path), str(tmp_path / "r0.sqlite")])) == ["r0.sqlite", "r1.sqlite"]
 
 
+def test_lists_that_name_themselves_or_never_end_are_refused(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text("@second.txt")
+    second.write_text("@./first.txt")
+
+    with pytest.raises(InputUnreadable, match="names itself"):
+        expand([f"@{first}"])
+    with pytest.raises(InputUnreadable, match="too long"):
+        expand(["@/dev/zero"])
+
+
+def test_a_list_may_be_named_twice(tmp_path: Path) -> None:
+    report = tmp_path / "a.sqlite"
+    report.touch()
+    (tmp_path / "both.txt").write_text("@one.txt\n@one.txt\n")
+    (tmp_path / "one.txt").write_text("a.sqlite")
+
+    assert expand([f"@{tmp_path / 'both.txt'}"]).reports == (report,)
+
+
 @pytest.mark.parametrize("argument", ["empty", "*.sqlite", "@missing.txt"])
 def test_what_names_nothing_is_said(
     argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -58,6 +58,16 @@ def test_a_real_result_survives(name: str, real_export: RealExport) -> None:
         assert renderers()[form].render(again) == renderers()[form].render(report)
 
 
+def test_a_row_of_no_known_role_is_drawn_all_the_same(real_export: RealExport) -> None:
+    document = json.loads(saved(pipeline.analyze(real_export("pt_capture_range"))))
+    for row in document["devices"][0]["picture"]["rows"]:
+        row |= {"role": "of a version to come", "kind": ""}
+    report = restored(json.dumps(document))
+
+    for form in [*FROM_SAVED, "html"]:
+        assert renderers()[form].render(report)
+
+
 def test_a_result_of_before_pictures_were_saved_can_be_read() -> None:
     document = json.loads(saved(REPORTS["fail"]))
     del document["devices"][0]["picture"]

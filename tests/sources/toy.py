@@ -39,18 +39,15 @@ class ToySource:
             return times | ids | {"rows": own.size}
 
         calls = {"start_ns": launched, "end_ns": launched + 1000, "correlation_id": number}
-        host = {"source": MemoryKind.PINNED, "destination": MemoryKind.DEVICE}
+        calls |= {"process": 0, "tid": 0, "name_id": call, "succeeded": True}
+        h2d = {"kind": CopyKind.HOST_TO_DEVICE, "source": MemoryKind.PINNED, "bytes": 1 << 20}
         return Trace(
             CaptureInfo(),
             (Process(ProcessKey(0), "toy"),),
             Strings(TEXTS),
             kernels=Kernels.filled(**on_device(1), name_id=0),
-            copies=Copies.filled(
-                **on_device(2), **host, kind=CopyKind.HOST_TO_DEVICE, bytes=1 << 20
-            ),
-            api_calls=ApiCalls.filled(
-                len(rows), **calls, process=0, tid=0, name_id=call, succeeded=1
-            ),
+            copies=Copies.filled(**on_device(2), **h2d, destination=MemoryKind.DEVICE),
+            api_calls=ApiCalls.filled(len(rows), **calls),
             syncs=Syncs.none(),
             contexts=Contexts.filled(1, process=0, device_id=0, context_id=0, null_stream_id=0),
         )

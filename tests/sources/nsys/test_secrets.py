@@ -165,6 +165,50 @@ def test_no_table_names_a_home(export: Path) -> None:
     assert set(table["source_file"]) == {"~/train.py"}
 
 
+@pytest.mark.parametrize("name", sorted(renderers()))
+def test_names_of_kernels_threads_and_ranges_name_no_home(name: str, export: Path) -> None:
+    edit(
+        export,
+        "UPDATE StringIds SET value = '/home/xyz-person/' || value WHERE id IN"
+        " (SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL)",
+        "UPDATE NVTX_EVENTS SET text = '/Users/xyz-person/' || text",
+        "INSERT INTO StringIds VALUES (987654, '/home/xyz-person/loader')",
+        "DELETE FROM ThreadNames",
+        "INSERT INTO ThreadNames SELECT DISTINCT 987654, 20, globalTid"
+        " FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+    )
+
+    assert "xyz" not in renderers()[name].render(pipeline.analyze(export))
+
+
+@pytest.mark.parametrize("name", ["PROCESS_0:USER_NAME", "DEVICE_DISPLAY_NAME"])
+def test_who_recorded_where_is_cut_from_arguments(name: str, export: Path) -> None:
+    edit(
+        export,
+        "DELETE FROM META_DATA_EXPORT",
+        "DELETE FROM META_DATA_CAPTURE WHERE value LIKE '%xyz%'",
+        "DELETE FROM TARGET_INFO_SYSTEM_ENV",
+        f"INSERT INTO META_DATA_CAPTURE VALUES ('{name}', 'xyz-name')",
+        "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ARGUMENT_9', 'by-xyz-name-7')",
+    )
+
+    assert "by-***-7" in pipeline.analyze(export).capture.program
+
+
+@pytest.mark.parametrize("name", ["EXPORT_USER", "EXPORT_HOST"])
+def test_who_exported_where_is_cut_from_arguments(name: str, export: Path) -> None:
+    edit(
+        export,
+        "DELETE FROM META_DATA_EXPORT",
+        "DELETE FROM META_DATA_CAPTURE WHERE value LIKE '%xyz%'",
+        "DELETE FROM TARGET_INFO_SYSTEM_ENV",
+        f"INSERT INTO META_DATA_EXPORT VALUES ('{name}', 'xyz-name')",
+        "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ARGUMENT_9', 'by-xyz-name-7')",
+    )
+
+    assert "by-***-7" in pipeline.analyze(export).capture.program
+
+
 def test_variables_that_change_how_a_program_runs_are_kept(export: Path) -> None:
     document = json.loads(renderers()["json"].render(pipeline.analyze(export)))
 
