@@ -16,16 +16,21 @@ from overlapcheck._version import __version__
 from overlapcheck.errors import ExitCode, OverlapcheckError
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.copies import Direction
     from overlapcheck.fleet import FleetReport
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
+    from overlapcheck.recorder import Content
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
+    from overlapcheck.source import Source
     from overlapcheck.trace import Trace
     from overlapcheck.verdict import Limits, Outcome, Policy, Verdict
 else:
     _HOMES = {
+        "CaptureSpec": "capture.spec",
+        "Content": "recorder",
         "Direction": "copies",
         "FleetReport": "fleet",
         "Limits": "verdict",
@@ -34,12 +39,14 @@ else:
         "Policy": "verdict",
         "Report": "report",
         "Selection": "selection",
+        "Source": "source",
         "Trace": "trace",
         "Verdict": "verdict",
         "analyze": "pipeline",
         "analyze_ranks": "pipeline",
         "measure": "pipeline",
         "read_trace": "pipeline",
+        "run": "pipeline",
     }
 
     def __getattr__(name):
@@ -51,6 +58,8 @@ else:
 
 
 __all__ = [
+    "CaptureSpec",
+    "Content",
     "Direction",
     "ExitCode",
     "FleetReport",
@@ -61,6 +70,7 @@ __all__ = [
     "Policy",
     "Report",
     "Selection",
+    "Source",
     "Trace",
     "Verdict",
     "__version__",
@@ -68,4 +78,5 @@ __all__ = [
     "analyze_ranks",
     "measure",
     "read_trace",
+    "run",
 ]

@@ -1,8 +1,8 @@
 """What a CUDA call does to the thread that makes it, told by its name.
 
 NVIDIA, CUDA Runtime API, "API synchronization behavior", and the CUDA Driver API manual. Names are
-those of the trace without ABI suffix. nsys's own synchronisation type is of no use here: its
-numbers changed meaning twice.
+those of the trace without ABI suffix. Types that profilers give synchronisations are of no use:
+their numbers changed meaning twice.
 """
 
 from __future__ import annotations

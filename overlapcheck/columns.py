@@ -7,7 +7,7 @@ a table that somebody else is reading. pandas is one call away: `table.frame()`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -48,7 +48,7 @@ _LOW_FIRST = (0, 1) if sys.byteorder == "little" else (1, 0)
 _BLOCK_ROWS = 1 << 16
 
 ABSENT = -1
-"""Stands for "none" wherever an id or a row number is meant: ids of nsys are never negative."""
+"""Stands for "none" wherever an id or a row number is meant: those begin at 0."""
 ABSENT_TIME = np.iinfo(np.int64).min
 """Stands for "none" where a time is meant, which may be negative: earlier than any time."""
 
@@ -275,6 +275,24 @@ def _seen(values: Whole, low: int, width: int) -> Mask:
     return seen
 
 
+def _kind(annotation: str) -> npt.DTypeLike:
+    """What a column annotated so holds."""
+    kinds: dict[str, npt.DTypeLike] = {
+        "Bools": np.bool_,
+        "Codes": np.int8,
+        "Rows": np.int32,
+        "Floats": np.float64,
+        "Texts": np.object_,
+    }
+    return kinds.get(annotation, np.int64)
+
+
+def _filled(columns: Mapping[str, npt.ArrayLike], name: str, annotation: str, rows: int) -> Column:
+    otherwise = False if annotation == "Bools" else ABSENT
+    values = np.asarray(columns.get(name, otherwise), dtype=_kind(annotation))
+    return np.broadcast_to(values, (rows,))
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Base of each table: every field is an array of shape (n,)."""
@@ -315,14 +333,21 @@ class Columns:
     @classmethod
     def none(cls) -> Self:
         """A table without rows."""
-        kinds = {
-            "Bools": np.bool_,
-            "Codes": np.int8,
-            "Rows": np.int32,
-            "Floats": np.float64,
-            "Texts": np.object_,
-        }
-        return cls(*(np.empty(0, dtype=kinds.get(str(f.type), np.int64)) for f in fields(cls)))
+        return cls(*(np.empty(0, dtype=_kind(str(field.type))) for field in fields(cls)))
+
+    @classmethod
+    def filled(cls, rows: int, **columns: npt.ArrayLike) -> Self:
+        """A table from some of its columns.
+
+        Args:
+            rows: how many.
+            columns: a value for each row, or one for all of them; columns of numbers that are left
+                out are ABSENT, flags are not set.
+        """
+        unknown = columns.keys() - {field.name for field in fields(cls)}
+        if unknown:
+            raise TypeError(f"{cls.__name__} has no column {', '.join(sorted(unknown))}")
+        return cls(*(_filled(columns, field.name, str(field.type), rows) for field in fields(cls)))
 
     def frame(self) -> pd.DataFrame:
         """The table as a pandas DataFrame, one column per field."""

@@ -99,6 +99,10 @@ class NotAReport(OverlapcheckError):
     """The input is no Nsight Systems report or export; the message says what it is instead."""
 
 
+class SourceUnusable(OverlapcheckError):
+    """A source of another package does not load, or is none."""
+
+
 class ReportDamaged(OverlapcheckError):
     """The input began as a report but is truncated or corrupt."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.errors import ExitCode
+from overlapcheck.kinds import ProcessKey
 from overlapcheck.rendezvous import Attendance
 from overlapcheck.verdict import Check, Outcome
 
@@ -95,7 +96,7 @@ class RankRow:
     report: str
     """File name without folders."""
     pid: int
-    """globalPid >> 24: pid with nsys's VM and hardware bits."""
+    """The operating system's; -1 where the recording does not tell."""
     device: int
     gpu: str
     outcome: Outcome
@@ -119,6 +120,13 @@ class RankRow:
     """Rank number, or report number and device; given when all reports are known."""
     report_number: int = 0
     """Position of its report among all; given with the label."""
+    host: int = 0
+    """Number that the recording has for the machine."""
+
+    @property
+    def process(self) -> ProcessKey:
+        """Identity of the process within its report."""
+        return ProcessKey(self.pid, self.host)
 
 
 @dataclass(frozen=True)

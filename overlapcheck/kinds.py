@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 
 class CopyKind(IntEnum):
-    """Direction of a copy, numbered as nsys does."""
+    """Direction of a copy."""
 
     UNKNOWN = 0
     HOST_TO_DEVICE = 1
     DEVICE_TO_HOST = 2
-    DEVICE_TO_DEVICE = 8
-    HOST_TO_HOST = 9
-    PEER_TO_PEER = 10
-    UNIFIED_HOST_TO_DEVICE = 11
-    UNIFIED_DEVICE_TO_HOST = 12
-    UNIFIED_DEVICE_TO_DEVICE = 13
+    DEVICE_TO_DEVICE = 3
+    HOST_TO_HOST = 4
+    PEER_TO_PEER = 5
+    UNIFIED_HOST_TO_DEVICE = 6
+    UNIFIED_DEVICE_TO_HOST = 7
+    UNIFIED_DEVICE_TO_DEVICE = 8
 
 
 UNIFIED_KINDS = (
@@ -29,16 +29,16 @@ UNIFIED_KINDS = (
 
 
 class MemoryKind(IntEnum):
-    """Where a copy's source or destination lies, numbered as nsys does (not as CUPTI does)."""
+    """Where a copy's source or destination lies."""
 
-    PAGEABLE = 0
-    PINNED = 1
-    DEVICE = 2
-    ARRAY = 3
-    MANAGED = 4
-    DEVICE_STATIC = 5
-    MANAGED_STATIC = 6
-    UNKNOWN = 7
+    UNKNOWN = 0
+    PAGEABLE = 1
+    PINNED = 2
+    DEVICE = 3
+    ARRAY = 4
+    MANAGED = 5
+    DEVICE_STATIC = 6
+    MANAGED_STATIC = 7
 
 
 class StreamKind(IntEnum):
@@ -50,10 +50,6 @@ class StreamKind(IntEnum):
     NULL = 3
 
 
-ANY_PROCESS = 0
-"""Process of rows in exports that do not record one."""
-
-
 class StreamKey(NamedTuple):
     """Identity of a stream within one process and device."""
 
@@ -61,8 +57,25 @@ class StreamKey(NamedTuple):
     stream_id: int
 
 
+class ProcessKey(NamedTuple):
+    """Identity of a process within one recording."""
+
+    pid: int
+    """The operating system's; ABSENT where the recording does not tell."""
+    host: int = 0
+    """Number that the recording has for the machine."""
+
+
 class DeviceKey(NamedTuple):
     """What every number belongs to: one device as one process used it."""
 
     pid: int
+    """The operating system's; ABSENT where the recording does not tell."""
     device_id: int
+    host: int = 0
+    """Number that the recording has for the machine."""
+
+    @property
+    def process(self) -> ProcessKey:
+        """The process."""
+        return ProcessKey(self.pid, self.host)

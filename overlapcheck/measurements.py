@@ -21,10 +21,11 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import Order
 from overlapcheck.rank_hints import RankHints
+from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
-from overlapcheck.trace import Ranges, Strings
+from overlapcheck.trace import Process, Ranges, Strings
 
 
 class WindowSource(StrEnum):
@@ -174,6 +175,8 @@ class Contention(Columns):
 class DeviceMeasurements(TimeUse):
     """Everything measured of one device as one process used it, in its window."""
 
+    process: int
+    """Number in `Measurements.processes`."""
     gpu_name: str
     process_name: str
     window: Window
@@ -231,25 +234,26 @@ class CaptureProblem:
     """One reason to doubt the recording."""
 
     fault: CaptureFault
-    pid: int
-    """ABSENT where it concerns the whole report."""
+    process: int
+    """Number of the process; ABSENT where it concerns the whole recording."""
     what: str
     """What was and what was not recorded, with counts."""
     settle_with: str
-    """The command or option that would settle it."""
+    """What would settle it, in the words of the recorder."""
 
 
 @dataclass(frozen=True)
 class NotKnown:
     """Something that the numbers do not need and some explanations do, and that is not there."""
 
-    pid: int
+    process: int
+    """Number of the process."""
     what: str
     """What cannot be told, and for want of what."""
     causes: frozenset[str]
     """Causes that cannot be found without it."""
     settle_with: str
-    """The option that would record it."""
+    """What would record it, in the words of the recorder."""
 
 
 class Framework(StrEnum):
@@ -268,15 +272,15 @@ class Names:
 
     strings: Strings
     threads: Mapping[tuple[int, int], str]
-    """Thread name by (pid, tid)."""
+    """Thread name by number of the process, and thread."""
     sites: Mapping[int, SourceLine] = field(default_factory=dict)
     """Places in the user's program that ledger rows refer to."""
     directives: frozenset[int] = frozenset()
     """Those of them that are directives of OpenACC or OpenMP."""
 
-    def thread(self, pid: int, tid: int) -> str:
+    def thread(self, process: int, tid: int) -> str:
         """Name of a thread, or its number."""
-        return self.threads.get((pid, tid), "") or f"thread {tid}"
+        return self.threads.get((process, tid), "") or f"thread {tid}"
 
 
 @dataclass(frozen=True)
@@ -284,7 +288,7 @@ class Measurements:
     """Everything measured of one report."""
 
     devices: tuple[DeviceMeasurements, ...]
-    """By (pid, device), ascending."""
+    """By process and device, ascending."""
     problems: tuple[CaptureProblem, ...]
     """Empty when GPU rows are complete for the calls that launched them."""
     names: Names
@@ -305,3 +309,7 @@ class Measurements:
     """Closed NVTX ranges of all processes; what a policy allows may lie in one."""
     os_calls_recorded: bool = True
     """Whether the report holds calls of the operating system at all."""
+    processes: tuple[Process, ...] = ()
+    """By number."""
+    recorder: Recorder = UNKNOWN_RECORDER
+    """Who made the recording, and how to make one that lacks less."""

@@ -38,7 +38,7 @@ class NcclCalls(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     call: Ints
     """NcclCall."""

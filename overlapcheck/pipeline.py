@@ -6,34 +6,51 @@ What only several ranks or a page need is imported where it is used: a verdict m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
-from overlapcheck.ingest import read as ingest
-from overlapcheck.ingest.columnar import is_table_folder
-from overlapcheck.ingest.identify import InputKind, identify
-from overlapcheck.ingest.source_lines import located
-from overlapcheck.ingest.sync_log import read_sync_log
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
+from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report
+from overlapcheck.reporting.source_lines import located
+from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
+from overlapcheck.source import NeedsExport, Source, recorder_of
+from overlapcheck.sources import recognised, source_of
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.spec import CaptureSpec
+    from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
 
 Progress = Callable[[str], None]
 """Told what begins now, as a clause: "exporting train.nsys-rep"."""
+
+
+def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+class JudgingOptions(TypedDict, total=False):
+    """Arguments of `analyze` that `run` hands on."""
+
+    policy: Policy | None
+    selection: Selection | None
+    timeline: bool
+    source_root: Path | None
+    cache: bool
 
 
 def silent(_: str) -> None:
@@ -49,8 +66,9 @@ def read_trace(
     cache: bool = True,
     keep_export: Path | None = None,
     warn: Progress = silent,
+    sources: Sequence[Source] = (),
 ) -> Trace:
-    """Read an Nsight Systems report or its export.
+    """Read a recording: an Nsight Systems report, its export, or what another source reads.
 
     Args:
         path: .nsys-rep, .qdrep, .sqlite, or a parquetdir or arrowdir folder, told apart by content.
@@ -61,20 +79,29 @@ def read_trace(
         cache: whether exports are kept in the user's cache folder, and found there.
         keep_export: leave the export there instead.
         warn: told what is kept, and which kept export is not believed.
+        sources: asked whether they know the recording before those that are installed.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
-    source = Path(path)
-    if identify(source) in (InputKind.SQLITE, InputKind.TABLES):
-        progress(f"reading {source.absolute().name}")  # "." has no name
-        return ingest.read_trace(source, window_ns)
-    progress(f"exporting {source.name}")
+    recording = Path(path)
+    source = source_of(recording, sources)
+    if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
+        progress(f"reading {recording.absolute().name}")  # "." has no name
+        return _read(source, recording, window_ns)
+    progress(f"exporting {recording.name}")
     with export_sqlite(
-        source, nsys=nsys, keep_as=keep_export, cache=cache, progress=progress, warn=warn
+        recording, nsys=nsys, keep_as=keep_export, cache=cache, progress=progress, warn=warn
     ) as exported:
-        progress(f"reading {source.name}")
-        return ingest.read_trace(exported.path, window_ns)
+        progress(f"reading {recording.name}")
+        return _read(source, exported.path, window_ns)
+
+
+def _read(source: Source, path: Path, window_ns: tuple[int, int] | None) -> Trace:
+    """A trace that knows what to do about what it lacks."""
+    trace = source.read(path, window_ns)
+    known = trace.recorder is not UNKNOWN_RECORDER
+    return trace if known else replace(trace, recorder=recorder_of(source))
 
 
 def measure(trace: Trace, selection: Selection | None = None) -> Measurements:
@@ -98,6 +125,7 @@ def analyze(
     cache: bool = True,
     keep_export: Path | None = None,
     warn: Progress = silent,
+    sources: Sequence[Source] = (),
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -113,6 +141,7 @@ def analyze(
         cache: see `read_trace`.
         keep_export: see `read_trace`.
         warn: see `read_trace`.
+        sources: see `read_trace`.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -128,6 +157,7 @@ def analyze(
         cache=cache,
         keep_export=keep_export,
         warn=warn,
+        sources=sources,
     )
     progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
@@ -138,6 +168,58 @@ def analyze(
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
     return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    spec: CaptureSpec | None = None,
+    nsys: Path | None = None,
+    keep_as: Path | None = None,
+    keep_in: Path | None = None,
+    judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
+    progress: Progress = silent,
+    warn: Progress = silent,
+    **options: Unpack[JudgingOptions],
+) -> Report:
+    """Record a program, then judge the recording.
+
+    Args:
+        command: program and arguments.
+        spec: what to record; None takes what disturbs least and proves most.
+        nsys: the nsys to record with; None finds one.
+        keep_as: file for the recording; None takes a name that says program and time.
+        keep_in: folder for the recording and its export; None is the current one, without export.
+        judging: entered when the recording lies in its place and the program's end is known, and
+            left when it is judged; what it raises keeps it from being judged.
+        progress: told what begins.
+        warn: told at once what the user should know.
+        options: policy, selection, timeline, source_root and cache, see `analyze`.
+
+    Returns:
+        The report, with `captured` saying where the recording lies and how the program ended.
+
+    Raises:
+        OverlapcheckError: one line that says what is wrong and what to do.
+    """
+    from overlapcheck.capture.discovery import find_nsys
+    from overlapcheck.capture.profile import profile
+    from overlapcheck.capture.spec import CaptureSpec
+
+    found = find_nsys(nsys)
+    captured = profile(
+        spec or CaptureSpec(), command, found, keep_as, keep_in, progress=progress, warn=warn
+    )
+    with judging(captured):
+        report = analyze(
+            captured.report,
+            nsys=found.path,
+            progress=progress,
+            keep_export=captured.report.with_suffix(".sqlite") if keep_in else None,
+            warn=warn,
+            **options,
+        )
+    return replace(report, captured=captured)
 
 
 def draw(
@@ -174,6 +256,7 @@ def analyze_ranks(
     same_host: bool = False,
     source_root: Path | None = None,
     cache: bool = True,
+    sources: Sequence[Source] = (),
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -191,6 +274,7 @@ def analyze_ranks(
         same_host: whether all reports share one clock.
         source_root: folder of the program's source.
         cache: see `read_trace`.
+        sources: see `read_trace`; with several workers they are pickled.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
@@ -201,7 +285,7 @@ def analyze_ranks(
     from overlapcheck.ranks.run import Engine, judge_fleet
     from overlapcheck.ranks.work import usable_cores
 
-    found = expand([str(report) for report in reports], is_table_folder)
+    found = expand([str(report) for report in reports], partial(recognised, more=sources))
     paths = found.reports
     jobs = min(jobs or usable_cores(), len(paths))
     engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
@@ -215,6 +299,7 @@ def analyze_ranks(
             timeline=False,
             source_root=source_root,
             cache=cache,
+            sources=sources,
         ),
         engine,
         pattern=compiled(rank_pattern) if rank_pattern else None,

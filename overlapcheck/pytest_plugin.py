@@ -14,15 +14,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from overlapcheck.captured import CapturedReport
     from overlapcheck.finding import Finding
     from overlapcheck.policy.resolve import Source
     from overlapcheck.report import DeviceReport, Report
+    from overlapcheck.selection import Selection
+    from overlapcheck.verdict import Policy
 
 _SHARE_DIGITS = 4
 _ERROR_MARK = "overlapcheck_error"
@@ -137,8 +141,11 @@ def overlapcheck_analyze(pytestconfig: pytest.Config) -> Callable[..., Judged]:
     """
 
     def analyze(path: str | Path, **limits: Any) -> Judged:
+        from overlapcheck import pipeline
+
         with _as_error():
-            return _judged(Path(path), limits, pytestconfig.rootpath, "overlapcheck_analyze()")
+            policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_analyze()")
+            return Judged(pipeline.analyze(path, policy=policy, selection=selection))
 
     return analyze
 
@@ -163,8 +170,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
         nsys_args: str = "",
         **limits: Any,
     ) -> Judged:
-        from overlapcheck.capture.discovery import find_nsys
-        from overlapcheck.capture.profile import profile
+        from overlapcheck import pipeline
         from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
 
         spec = CaptureSpec(
@@ -176,21 +182,29 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
             extra=parse_nsys_args(nsys_args),
         )
         with _as_error():
-            found = find_nsys(nsys)
-            captured = profile(spec, command, found, None, tmp_path)
-        if captured.program_failed:
-            raise ProgramFailed(f"{command[0]} {captured.ending}")
-        root, caller = pytestconfig.rootpath, "overlapcheck_run()"
-        with _as_error():
-            return _judged(captured.report, limits, root, caller, nsys=found.path)
+            policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_run()")
+            report = pipeline.run(
+                command,
+                spec=spec,
+                nsys=nsys,
+                keep_in=tmp_path,
+                judging=partial(_if_ended_well, command[0]),
+                policy=policy,
+                selection=selection,
+            )
+        return Judged(report)
 
     return run
 
 
-def _judged(
-    path: Path, limits: Mapping[str, Any], root: Path, caller: str, nsys: Path | None = None
-) -> Judged:
-    from overlapcheck import pipeline
+@contextmanager
+def _if_ended_well(program: str, captured: CapturedReport) -> Generator[None, None, None]:
+    if captured.program_failed:
+        raise ProgramFailed(f"{program} {captured.ending}")
+    yield
+
+
+def _resolved(limits: Mapping[str, Any], root: Path, caller: str) -> tuple[Policy, Selection]:
     from overlapcheck.causes import causes
     from overlapcheck.policy.resolve import resolve, settings_of
     from overlapcheck.policy.settings import read_contents
@@ -198,8 +212,7 @@ def _judged(
 
     source, own = _source(limits, root)
     given = read_contents(own, Place(caller), caller, causes()).base
-    policy, selection = resolve(settings_of(source, causes()), given)
-    return Judged(pipeline.analyze(path, policy=policy, selection=selection, nsys=nsys))
+    return resolve(settings_of(source, causes()), given)
 
 
 def _source(limits: Mapping[str, Any], root: Path) -> tuple[Source, dict[str, Any]]:
@@ -222,11 +235,13 @@ def _source(limits: Mapping[str, Any], root: Path) -> tuple[Source, dict[str, An
 
 @contextmanager
 def _as_error() -> Generator[None, None, None]:
-    """Nothing that goes wrong in here is an assertion of the test, whatever its type."""
+    """Nothing that goes wrong in here is an assertion of the test, except what the program did."""
     from overlapcheck.errors import foreseen
 
     try:
         yield
+    except ProgramFailed:
+        raise
     except Exception as error:
         told = foreseen(error)
         if told is error:

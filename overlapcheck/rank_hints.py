@@ -1,9 +1,11 @@
-"""What a report itself says about the ranks of its processes."""
+"""What a recording itself says about the ranks of its processes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from overlapcheck.kinds import ProcessKey
 
 
 @dataclass(frozen=True)
@@ -16,5 +18,5 @@ class RankHints:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """How many ranks the job has, by the variable of the rank that it belongs to: RANK for
     WORLD_SIZE."""
-    names: Mapping[int, str] = field(default_factory=dict)
+    names: Mapping[ProcessKey, str] = field(default_factory=dict)
     """Rank by process, where its NVTX, thread and process names say one and only one."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.captured import CapturedReport
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
@@ -198,7 +200,7 @@ class DeviceReport:
     """One device as one process used it."""
 
     pid: int
-    """globalPid >> 24: pid with nsys's VM and hardware bits."""
+    """The operating system's; -1 where the recording does not tell."""
     process: str
     """Executable and operating-system pid."""
     device: int
@@ -234,8 +236,15 @@ class DeviceReport:
     """Hints on the definitions: kernels that may be communication."""
     collective_speeds: tuple[CollectiveSpeed, ...] = ()
     """Of the collectives whose size NCCL recorded, most time first."""
+    host: int = 0
+    """Number that the recording has for the machine of the process."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
+
+    @property
+    def key(self) -> DeviceKey:
+        """Identity of the device, as checks and findings name it."""
+        return DeviceKey(self.pid, self.device, self.host)
 
 
 @dataclass(frozen=True)
@@ -246,6 +255,7 @@ class CaptureSummary:
     """File name without folders."""
     program: str
     nsys_version: str
+    """Version of the recorder, nsys or another; "" where not known."""
     schema_version: str
     driver_version: str
     graph_granularity: str
@@ -253,9 +263,17 @@ class CaptureSummary:
     """Only CUDA_* and NCCL_* variables that change how a program runs."""
     problems: tuple[str, ...]
     messages: tuple[str, ...]
-    """Warnings of nsys itself."""
+    """Warnings of the recorder itself."""
     event_edges: str = "unknown"
     """How waits between streams are known: "recorded" event rows, or "inferred" from times."""
+    recorder: str = "nsys"
+    """What made the recording."""
+
+    @property
+    def recorded_by(self) -> str:
+        """Recorder and its version, "nsys 2025.3.1"."""
+        who = self.recorder or "recorder"
+        return f"{who} {self.nsys_version}" if self.nsys_version else f"{who} of unknown version"
 
 
 @dataclass(frozen=True)
@@ -270,6 +288,8 @@ class Report:
     """In rank order, costliest first."""
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """Numbers that decide and were moved from what this version uses, by name."""
+    captured: CapturedReport | None = field(default=None, repr=False, compare=False)
+    """Where the recording lies and how the program ended; None where it was not made just now."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)
     """The full tables behind it; None for a report read back from JSON."""
 

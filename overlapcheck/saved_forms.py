@@ -73,6 +73,8 @@ class SavedCheck(Struct, frozen=True, kw_only=True):
     name: str
     pid: int | None
     """Of the device judged; None for the whole report."""
+    host: int = 0
+    """Number that the recording has for the machine; 0 for the whole report."""
     device: int | None
     """None for the whole report."""
     outcome: Outcome
@@ -90,15 +92,15 @@ class SavedCheck(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, check: Check) -> SavedCheck:
         """The saved form of a check."""
-        pid, device = check.device or (None, None)
-        return cls(pid=pid, device=device, **_fields(check, "device"))
+        pid, device, host = check.device or (None, None, 0)
+        return cls(pid=pid, host=host, device=device, **_fields(check, "device"))
 
     def noun(self) -> Check:
         """The check that was saved."""
         key = None
         if self.pid is not None and self.device is not None:
-            key = DeviceKey(self.pid, self.device)
-        return Check(device=key, **_members(self, "pid", "device"))
+            key = DeviceKey(self.pid, self.device, self.host)
+        return Check(device=key, **_members(self, "pid", "host", "device"))
 
 
 class SavedVerdict(Struct, frozen=True):
@@ -122,6 +124,7 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     cause: str
     title: str
     pid: int
+    host: int = 0
     device: int
     blamed_ns: int
     """Time given to this cause."""
@@ -146,9 +149,10 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, finding: Finding) -> SavedFinding:
         """The saved form of a finding."""
-        pid, device = finding.device
+        pid, device, host = finding.device
         return cls(
             pid=pid,
+            host=host,
             device=device,
             blamed_ns=finding.blamed.total_ns,
             **_fields(finding, "device", "blamed"),
@@ -157,9 +161,9 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     def noun(self) -> Finding:
         """The finding that was saved; its time is one piece of the right length."""
         return Finding(
-            device=DeviceKey(self.pid, self.device),
+            device=DeviceKey(self.pid, self.device, self.host),
             blamed=Intervals.span(0, self.blamed_ns),
-            **_members(self, "pid", "device", "blamed_ns"),
+            **_members(self, "pid", "host", "device", "blamed_ns"),
         )
 
 
@@ -334,6 +338,7 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     """Shares of the window, costliest first, only those that matter."""
     report: str
     pid: int
+    host: int = 0
     device: int
     gpu: str
     window_ns: int

@@ -1,23 +1,27 @@
-"""What one Nsight Systems report recorded, in our words: version-free, nanoseconds, read-only.
+"""What one recording holds, in our words: whoever recorded it, nanoseconds, read-only.
 
-All times share one origin (the start of collection, or whatever the exporter shifted it to).
-Process ids are `globalPid >> 24`: the operating system's pid with nsys's VM and hardware bits kept,
-so that processes of different machines in one report stay apart. Correlation, context and stream
-ids are unique only within a process.
+All times share one origin (the start of collection, or whatever the recorder shifted it to). Rows
+name their process by its number in `Trace.processes`, so that processes of different machines in
+one recording stay apart. Correlation, context and stream ids are unique only within a process.
+
+An id is any number from 0 on, and 0 is one like the others: stream 0, event 0, call 0. ABSENT, and
+nothing else, says that a row has none; sources number anew what could be mistaken for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from overlapcheck.capture_info import CaptureInfo
 from overlapcheck.columns import ABSENT, Bools, Columns, Ints, Mask, distinct, numbered
-from overlapcheck.kinds import CopyKind, DeviceKey, MemoryKind
+from overlapcheck.kinds import CopyKind, DeviceKey, MemoryKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
+from overlapcheck.recorder import UNKNOWN_RECORDER, Content, Recorder
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Kernels(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     device_id: Ints
     context_id: Ints
     stream_id: Ints
@@ -50,7 +54,7 @@ class Copies(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     device_id: Ints
     context_id: Ints
     stream_id: Ints
@@ -94,7 +98,7 @@ class Memsets(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     device_id: Ints
     context_id: Ints
     stream_id: Ints
@@ -109,7 +113,7 @@ class ApiCalls(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     correlation_id: Ints
     name_id: Ints
@@ -125,21 +129,23 @@ class Syncs(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     context_id: Ints
     stream_id: Ints
     """Of a wait-event call, the stream that waits; ABSENT where not applicable."""
     correlation_id: Ints
     event_id: Ints
     event_sync_id: Ints
-    """Pairs a wait with its record; ABSENT where none or not exported; 0 = never recorded."""
+    """Pairs a wait with its record; ABSENT where there is none, or it is not known."""
+    never_recorded: Bools
+    """Whether the event is known never to have been recorded: waiting for it is no order."""
 
 
 @dataclass(frozen=True)
 class EventRecords(Columns):
     """cudaEventRecord calls, one row each, sorted by correlation id."""
 
-    pid: Ints
+    process: Ints
     device_id: Ints
     context_id: Ints
     stream_id: Ints
@@ -154,7 +160,7 @@ class Ranges(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     name_id: Ints
 
@@ -165,7 +171,7 @@ class OsCalls(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     name_id: Ints
 
@@ -176,7 +182,7 @@ class MpiCalls(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     name_id: Ints
     """MPI_Waitall, MPI_Allreduce ..."""
@@ -191,7 +197,7 @@ class Directives(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     name_id: Ints
     """"Enter data", "Wait", "Compute construct" ..."""
@@ -207,7 +213,7 @@ class Overheads(Columns):
 
     start_ns: Ints
     end_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     name_id: Ints
 
@@ -217,7 +223,7 @@ class PageFaults(Columns):
     """Groups of page faults of kernels on unified memory, in no order."""
 
     start_ns: Ints
-    pid: Ints
+    process: Ints
     device_id: Ints
     faults: Ints
 
@@ -227,7 +233,7 @@ class Backtraces(Columns):
     """Python stacks taken just before CUDA calls, sorted by start_ns."""
 
     start_ns: Ints
-    pid: Ints
+    process: Ints
     tid: Ints
     stack_id: Ints
 
@@ -246,7 +252,7 @@ class Frame(NamedTuple):
 class Streams(Columns):
     """Streams that the export describes."""
 
-    pid: Ints
+    process: Ints
     context_id: Ints
     stream_id: Ints
     priority: Ints
@@ -258,7 +264,7 @@ class Streams(Columns):
 class Contexts(Columns):
     """Null stream of each context, where the export names it."""
 
-    pid: Ints
+    process: Ints
     device_id: Ints
     context_id: Ints
     null_stream_id: Ints
@@ -266,18 +272,16 @@ class Contexts(Columns):
 
 @dataclass(frozen=True)
 class Missing:
-    """A table that cannot be had from this report, which is not the same as an empty one."""
+    """A table that cannot be had from this recording, which is not the same as an empty one."""
 
-    table: str
-    """What it would hold: "kernels", "os calls" ..."""
-    why: str
-    capture_with: str
-    """The nsys option that would record it."""
+    table: Content
+    """What it would hold; `Recorder.record_again` says how to get it."""
+    why: str = "the recording holds no such rows"
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """A device as nsys lists it."""
+    """A device as the recording lists it."""
 
     device_id: int
     name: str
@@ -285,10 +289,25 @@ class Gpu:
 
 
 @dataclass(frozen=True)
+class Process:
+    """A process that rows belong to."""
+
+    key: ProcessKey
+    name: str = ""
+    """Its executable; "" where not recorded."""
+
+    @property
+    def title(self) -> str:
+        """Name and operating-system pid, as far as they are known."""
+        name = PurePath(self.name).name or "process"
+        return name if self.key.pid == ABSENT else f"{name} ({self.key.pid})"
+
+
+@dataclass(frozen=True)
 class Strings:
     """Texts by id."""
 
-    texts: Mapping[int, str]
+    texts: Mapping[int, str] = field(default_factory=dict)
     table: str = "the table of texts"
     """What the source calls the place they come from."""
 
@@ -308,37 +327,49 @@ Table = TypeVar("Table", bound=Columns)
 
 @dataclass(frozen=True)
 class Trace:
-    """One report. A table that was not recorded is `Missing`; one without rows is a table."""
+    """One recording. A table that was not recorded is `Missing`; one without rows is a table.
+
+    A source gives what it can read: what it leaves out is missing.
+    """
 
     info: CaptureInfo
+    processes: tuple[Process, ...]
+    """By the number that rows have for them."""
     strings: Strings
-    gpus: tuple[Gpu, ...]
-    gpu_of: Mapping[DeviceKey, int]
-    """nsys's GPU number for each process's device number, where the export maps them."""
-    process_names: Mapping[int, str]
-    thread_names: Mapping[tuple[int, int], str]
-    kernels: Kernels | Missing
-    copies: Copies | Missing
-    memsets: Memsets | Missing
-    api_calls: ApiCalls | Missing
-    syncs: Syncs | Missing
-    event_records: EventRecords | Missing
-    ranges: Ranges | Missing
-    nccl_calls: NcclCalls | Missing
-    os_calls: OsCalls | Missing
-    mpi_calls: MpiCalls | Missing
-    directives: Directives | Missing
-    overheads: Overheads | Missing
-    page_faults: PageFaults | Missing
-    streams: Streams | Missing
-    contexts: Contexts | Missing
-    backtraces: Backtraces | Missing
-    stacks: Mapping[int, tuple[Frame, ...]]
+    kernels: Kernels | Missing = Missing(Content.KERNELS)
+    copies: Copies | Missing = Missing(Content.COPIES)
+    memsets: Memsets | Missing = Missing(Content.MEMSETS)
+    api_calls: ApiCalls | Missing = Missing(Content.CALLS)
+    syncs: Syncs | Missing = Missing(Content.SYNCS)
+    event_records: EventRecords | Missing = Missing(Content.EVENT_RECORDS)
+    ranges: Ranges | Missing = Missing(Content.RANGES)
+    nccl_calls: NcclCalls | Missing = Missing(Content.NCCL_CALLS)
+    os_calls: OsCalls | Missing = Missing(Content.OS_CALLS)
+    mpi_calls: MpiCalls | Missing = Missing(Content.MPI_CALLS)
+    directives: Directives | Missing = Missing(Content.DIRECTIVES)
+    overheads: Overheads | Missing = Missing(Content.OVERHEADS)
+    page_faults: PageFaults | Missing = Missing(Content.PAGE_FAULTS)
+    streams: Streams | Missing = Missing(Content.STREAMS)
+    contexts: Contexts | Missing = Missing(Content.CONTEXTS)
+    backtraces: Backtraces | Missing = Missing(Content.BACKTRACES)
+    gpus: tuple[Gpu, ...] = ()
+    gpu_of: Mapping[DeviceKey, int] = field(default_factory=dict)
+    """Number among `gpus` of each process's device, where processes count them differently."""
+    thread_names: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """By number of the process, and thread."""
+    stacks: Mapping[int, tuple[Frame, ...]] = field(default_factory=dict)
     """Frames of each Python stack, innermost first."""
-    call_sites: Mapping[int, Frame]
+    call_sites: Mapping[int, Frame] = field(default_factory=dict)
     """The user's innermost frame of each call chain, where there are no Python stacks."""
     single_kernels: Missing | None = None
     """Why `kernels` holds blocks of whole graphs alone, where it does."""
+    recorder: Recorder = UNKNOWN_RECORDER
+    """Who made the recording, and how to make one that lacks less."""
+
+    def device_key(self, process: int, device_id: int) -> DeviceKey:
+        """Identity of a device of a process, by the process's number."""
+        key = self.processes[process].key
+        return DeviceKey(key.pid, device_id, key.host)
 
     def gpu_name(self, key: DeviceKey) -> str:
         """Product name of a process's device, or ""."""
@@ -359,11 +390,11 @@ def rows_or_none(table: Table | Missing, kind: type[Table]) -> Table:
     return kind.none() if isinstance(table, Missing) else table
 
 
-def pids_of(tables: Iterable[Columns | Missing]) -> list[int]:
-    """Distinct process ids over tables that have a `pid` column, ascending."""
+def processes_of(tables: Iterable[Columns | Missing]) -> list[int]:
+    """Numbers of the processes that have rows in tables with a `process` column, ascending."""
     found: set[int] = set()
     for table in tables:
         if not isinstance(table, Missing):
-            found.update(distinct(getattr(table, "pid")).tolist())  # noqa: B009
+            found.update(distinct(getattr(table, "process")).tolist())  # noqa: B009
     found.discard(ABSENT)
     return sorted(found)

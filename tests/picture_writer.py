@@ -7,11 +7,25 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from overlapcheck.kinds import MemoryKind
 from tests.export import NOT_APPLICABLE, VM, Export
-from tests.pictures import HOST_WORDS, Picture, PictureError, Piece, Row, pid_of, size_of, tid_of
+from tests.pictures import (
+    HOST_WORDS,
+    Picture,
+    PictureError,
+    Piece,
+    Row,
+    shifted_pid_of,
+    size_of,
+    tid_of,
+)
 
 _COPY_KINDS = {"h2d": 1, "d2h": 2, "d2d": 8, "p2p": 10}
+_MEMORY_KINDS = {
+    name: number
+    for number, name in enumerate(
+        ("pageable", "pinned", "device", "array", "managed", "device-static", "managed-static")
+    )
+} | {"unknown": 7}
 _UNIFIED_KINDS = {"h2d": 11, "d2h": 12, "d2d": 13}
 _STREAM_FLAGS = {"unknown": 0, "blocking": 1, "non-blocking": 2, "null": 3}
 _NEVER_RECORDED = 0
@@ -73,7 +87,7 @@ class PictureWriter:
         return repetition * len(known) + known.index(mark) + 1
 
     def _global_pid(self, process: int) -> int:
-        return pid_of(process) << 24
+        return shifted_pid_of(process) << 24
 
     def _global_tid(self, row: Row) -> int:
         return self._global_pid(row.process) | tid_of(row.process, row.thread or 1)
@@ -182,16 +196,14 @@ class PictureWriter:
         outgoing = "to" in words
         words = [w for w in words if w not in ("to", "from") and not w.startswith("gpu")]
         size = size_of(words.pop())
-        memory = MemoryKind[(words[0] if words else "device").upper().replace("-", "_")]
-        ends = {
-            "h2d": (memory, MemoryKind.DEVICE),
-            "d2h": (MemoryKind.DEVICE, memory),
-        }.get(row.kind, (MemoryKind.DEVICE, MemoryKind.DEVICE))
+        memory = _MEMORY_KINDS[words[0] if words else "device"]
+        device = _MEMORY_KINDS["device"]
+        ends = {"h2d": (memory, device), "d2h": (device, memory)}.get(row.kind, (device, device))
         copy: Values = {
             "bytes": size,
             "copyKind": _COPY_KINDS[row.kind],
-            "srcKind": int(ends[0]),
-            "dstKind": int(ends[1]),
+            "srcKind": ends[0],
+            "dstKind": ends[1],
         }
         if row.kind == "p2p":
             source, destination = (row.gpu, peer) if outgoing else (peer, row.gpu)

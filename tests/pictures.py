@@ -25,10 +25,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Trace
 from tests.export import VM
 
@@ -267,8 +268,13 @@ def _check_marks(name: str, rows: Iterable[Row]) -> None:
             raise PictureError(f"{name}: {mark!r} links two processes")
 
 
-def pid_of(process: int) -> int:
-    """Process key of p1, p2 ... in a Trace."""
+def device_of(process: int, device_id: int = 0) -> DeviceKey:
+    """Identity of a device of p1, p2 ..."""
+    return DeviceKey(process * 1000, device_id, VM)
+
+
+def shifted_pid_of(process: int) -> int:
+    """`globalPid >> 24` of p1, p2 ... in an export."""
     return VM << 24 | process * 1000
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import overlapcheck
+from overlapcheck.capture.discovery import Nsys
+from overlapcheck.captured import CapturedReport
 from overlapcheck.columns import Columns
 from overlapcheck.errors import InputUnreadable
 from overlapcheck.measurements import DeviceMeasurements
@@ -197,3 +201,35 @@ def test_many_reports_with_a_policy_and_a_pattern(tmp_path: Path) -> None:
 
     assert found.notes[0] == "ranks by --rank-pattern"
     assert found.outcome is overlapcheck.Outcome.PASS
+
+
+def test_a_program_is_recorded_and_judged_by_one_call(
+    real_export: RealExport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = real_export("pt_pageable")
+    told: list[object] = []
+
+    def profile(spec: object, command: object, nsys: object, *place: object, **_: object) -> object:
+        told.extend((spec, command, *place))
+        return CapturedReport(report, 3, "")
+
+    @contextmanager
+    def judging(captured: CapturedReport) -> Iterator[None]:
+        told.append(captured.ending)
+        yield
+        told.append("judged")
+
+    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: Nsys(Path("n"), "1"))
+    monkeypatch.setattr("overlapcheck.capture.profile.profile", profile)
+
+    found = overlapcheck.run(
+        ["prog"], spec=overlapcheck.CaptureSpec(delay_s=2), judging=judging, timeline=False
+    )
+
+    assert told == [
+        *(overlapcheck.CaptureSpec(delay_s=2), ["prog"], None, None),
+        *("ended with exit code 3", "judged"),
+    ]
+    assert found.verdict.outcome is overlapcheck.Outcome.FAIL
+    assert found.captured == CapturedReport(report, 3, "")
+    assert found.captured.program_failed

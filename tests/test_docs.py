@@ -82,7 +82,7 @@ def test_the_way_of_a_copy_goes_through_functions_that_exist() -> None:
     visited = [folder.split("/")[1] for folder, _ in rows]
 
     assert list(dict.fromkeys(visited)) == [
-        "ingest",
+        "sources",
         "passes",
         "causes",
         "checks",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from overlapcheck.checks.judge import judge
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import DeviceMeasurements, WindowSource
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
 
@@ -75,7 +75,7 @@ def test_warm_up_and_teardown_without_ranges_fall_out_of_the_window(tmp_path: Pa
 def _numbers(device: DeviceMeasurements) -> dict[str, Any]:
     """What EXPECTED.json says about a device."""
     return {
-        "pid": device.key.pid,
+        "pid": device.key.host << 24 | device.key.pid,
         "device": device.key.device_id,
         "step_family": device.window.step_family,
         "steps": device.window.steps,

@@ -15,7 +15,7 @@ STAGES = {
     "policy",
     "compare",
     "capture",
-    "ingest",
+    "sources",
     "passes",
     "checks",
     "causes",
@@ -203,8 +203,44 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     }
 
 
-@pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"ingest"})))
-def test_sql_and_table_names_stay_in_ingest(path: Path) -> None:
+def outside(*folders: str) -> list[ParameterSet]:
+    """Parameters: every module that lies below none of these folders of the package."""
+    chosen = [p for p in MODULES if not any(p.is_relative_to(PACKAGE / f) for f in folders)]
+    return [pytest.param(path, id=str(path.relative_to(PACKAGE))) for path in chosen]
+
+
+NOUNS_OF_ANY_SOURCE = (
+    *("trace", "kinds", "columns", "capture_info", "recorder", "order", "ledger"),
+    *("measurements", "nccl_calls", "rank_hints", "finding", "verdict"),
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *modules("passes", "checks", "causes"),
+        *(pytest.param(PACKAGE / f"{noun}.py", id=noun) for noun in NOUNS_OF_ANY_SOURCE),
+    ],
+)
+def test_what_is_made_of_a_recording_speaks_of_no_profiler(path: Path) -> None:
+    words = r"nsys|--(?:trace|cuda|gpuctxsw|sample|python-sampling)\b|globalPid|\bCUPTI_"
+
+    assert re.findall(words, path.read_text(encoding="utf-8")) == []
+
+
+def test_nothing_outside_reaches_into_a_source() -> None:
+    reaching = {
+        str(path.relative_to(PACKAGE))
+        for path in MODULES
+        if not path.is_relative_to(PACKAGE / "sources" / "nsys")
+        and any(name.startswith("overlapcheck.sources.nsys") for name in imports_of(path))
+    }
+
+    assert reaching == set()
+
+
+@pytest.mark.parametrize("path", outside("sources/nsys"))
+def test_sql_and_table_names_stay_in_the_source_of_nsys(path: Path) -> None:
     tree = tree_of(path)
     docstrings = {
         id(node.value)

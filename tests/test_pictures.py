@@ -24,7 +24,7 @@ from overlapcheck.trace import (
     Syncs,
     rows_or_none,
 )
-from tests.pictures import PictureError, load_pictures, parse, picture, pid_of, size_of, tid_of
+from tests.pictures import PictureError, load_pictures, parse, picture, size_of, tid_of
 
 LINKED = """
 s7   kernel fwd               |aaaa....bbbb....|
@@ -83,7 +83,7 @@ def test_copies_have_direction_size_and_memory() -> None:
     assert copies.destination[:2].tolist() == [MemoryKind.DEVICE, MemoryKind.PINNED]
     assert copies.source_device_id[3:5].tolist() == [2, 1]
     assert copies.destination_device_id[3:5].tolist() == [1, 3]
-    assert (copies.stream_id[5], copies.correlation_id[5]) == (0, 0)
+    assert (copies.stream_id[5], copies.correlation_id[5]) == (ABSENT, ABSENT)
 
 
 def test_repeating_shifts_times_renews_ids_and_numbers_ranges_on() -> None:
@@ -128,7 +128,7 @@ def test_waits_name_their_record_and_the_waiting_stream() -> None:
     assert records.stream_id.tolist() == [14, 14]
     assert syncs.stream_id.tolist() == [13, 13, 7] * 2
     assert syncs.event_sync_id[[0, 3]].tolist() == records.event_sync_id.tolist()
-    assert syncs.event_sync_id[[1, 4]].tolist() == [0, 0]
+    assert syncs.never_recorded.tolist() == [False, True, False] * 2
     assert syncs.event_sync_id[[2, 5]].tolist() == [ABSENT, ABSENT]
 
 
@@ -143,7 +143,7 @@ def test_a_wait_can_name_the_record_of_the_repetition_before() -> None:
         waits=[{"call": "w", "stream": 13, "record": "e", "back": 1}],
     ).trace()
 
-    assert rows_or_none(trace.syncs, Syncs).event_sync_id.tolist() == [0, 1, 2]
+    assert rows_or_none(trace.syncs, Syncs).event_sync_id.tolist() == [ABSENT, 1, 2]
 
 
 def test_without_event_rows_nothing_pairs_waits_with_records() -> None:
@@ -199,7 +199,7 @@ def test_host_rows_become_os_calls_and_overheads_of_their_thread() -> None:
     assert [trace.strings.text(int(i)) for i in os_calls.name_id] == ["pthread_cond_wait"]
     assert os_calls.tid.tolist() == [tid_of(1, 1)]
     assert [trace.strings.text(int(i)) for i in overheads.name_id] == ["CUPTI flush"]
-    assert trace.thread_names[pid_of(1), tid_of(1, 2)] == "pt_autograd_0"
+    assert trace.thread_names[0, tid_of(1, 2)] == "pt_autograd_0"
 
 
 def test_host_rows_become_mpi_calls_and_directives() -> None:
@@ -233,7 +233,7 @@ def test_two_processes_share_correlation_ids() -> None:
     )
 
     assert kernels.correlation_id.tolist() == [1, 1]
-    assert kernels.pid.tolist() == [pid_of(1), pid_of(2)]
+    assert kernels.process.tolist() == [0, 1]
 
 
 def test_exact_times_replace_columns_for_one_kind_of_row() -> None:

@@ -207,12 +207,12 @@ def test_a_report_that_is_none_is_an_error_and_no_failure(project: Project) -> N
 RECORDED = """
 import overlapcheck.capture.profile as home
 from overlapcheck.capture.discovery import Nsys
-from overlapcheck.capture.profile import CapturedReport
+from overlapcheck.captured import CapturedReport
 from pathlib import Path
 
-def profile(spec, command, nsys, keep_as, keep_in):
+def profile(spec, command, nsys, keep_as, keep_in, **_):
     print(spec.delay_s, command, keep_in.is_dir())
-    return CapturedReport(Path({report!r}), nsys, {exit_code}, "", ())
+    return CapturedReport(Path({report!r}), {exit_code}, "", ())
 
 home.profile = profile
 import overlapcheck.capture.discovery as discovery

@@ -50,8 +50,8 @@ def test_golden_results_fit_their_schema(name: str, path: Path) -> None:
     ("noun", "form", "without", "instead"),
     [
         (Report, saved_forms.SavedReport, {"tool_version"}, {"schema", "tool"}),
-        (Check, saved_forms.SavedCheck, set(), {"pid"}),
-        (Finding, saved_forms.SavedFinding, {"blamed"}, {"pid", "blamed_ns"}),
+        (Check, saved_forms.SavedCheck, set(), {"pid", "host"}),
+        (Finding, saved_forms.SavedFinding, {"blamed"}, {"pid", "host", "blamed_ns"}),
         (RankRow, saved_forms.SavedRank, {"label"}, {"rank"}),
     ],
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,46 +17,12 @@ from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
 from overlapcheck.capture.why_no_report import why_no_report
+from overlapcheck.captured import CapturedReport
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
 
 SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
 MAX_LIVING = 3
 """Processes left behind that are named."""
-# nsys ends with 128 plus the signal that ended the program, as a shell does.
-SIGNAL_BASE = 128
-
-
-@dataclass(frozen=True)
-class CapturedReport:
-    """A report in its place, and how the program ended."""
-
-    report: Path
-    nsys: Nsys
-    program_exit: int
-    """The program's exit code; 128 plus the number of the signal that ended it."""
-    stopped_by: str
-    """What ended the program early and is no fault of it: a signal to us, or --duration."""
-    warnings: tuple[str, ...]
-
-    @property
-    def signal_name(self) -> str:
-        """Signal that ended the program, such as SIGSEGV; empty for an ordinary exit."""
-        try:
-            return signal.Signals(self.program_exit - SIGNAL_BASE).name
-        except ValueError:
-            return ""
-
-    @property
-    def program_failed(self) -> bool:
-        """Whether it ended by itself with an error."""
-        return self.program_exit != 0 and not self.stopped_by
-
-    @property
-    def ending(self) -> str:
-        """How the program ended, as a clause."""
-        if self.signal_name:
-            return f"was ended by {self.signal_name} (exit code {self.program_exit})"
-        return f"ended with exit code {self.program_exit}"
 
 
 def profile(
@@ -126,7 +91,7 @@ def profile(
         )
     warnings += _lived_on(recording, command)
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
-    return CapturedReport(kept.path, nsys, recording.exit_code, stopped_by, tuple(warnings))
+    return CapturedReport(kept.path, recording.exit_code, stopped_by, tuple(warnings))
 
 
 def _lived_on(recording: Recording, command: Sequence[str]) -> list[str]:

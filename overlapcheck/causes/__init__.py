@@ -10,12 +10,14 @@ from __future__ import annotations
 import difflib
 import pkgutil
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 
 from overlapcheck.causes._base import Cause
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.recorder import Recorder
 from overlapcheck.thresholds import Thresholds
 
 
@@ -34,15 +36,31 @@ def causes() -> dict[str, Cause]:
     return {cause_id: module.CAUSE for cause_id, module in _modules().items()}
 
 
-def manual(cause_id: str) -> str:
+def manual(cause_id: str, recorders: Sequence[Recorder] = ()) -> str:
     """The page of one cause.
+
+    Args:
+        cause_id: which.
+        recorders: those whose words tell how to record what the cause lacks.
 
     Raises:
         PolicyInvalid: there is no such cause; names the nearest one.
     """
     check_known((cause_id,))
     page = (_modules()[cause_id].__doc__ or "").rstrip()
-    return f"{cause_id}\n\n{page}\n{_numbers(cause_id)}"
+    return f"{cause_id}\n\n{page}\n{_recording(cause_id, recorders)}{_numbers(cause_id)}"
+
+
+def _recording(cause_id: str, recorders: Sequence[Recorder]) -> str:
+    lacks = causes()[cause_id].lacks
+    known = [one for one in recorders if lacks in one.commands]
+    if lacks is None or not known:
+        return ""
+    lines = ["", f"How to record {lacks}"]
+    for one in known:
+        text = f"{one.name}: {one.record_again(lacks)}"
+        lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent=" " * 8)
+    return "\n".join(lines) + "\n"
 
 
 def _numbers(cause_id: str) -> str:

@@ -14,9 +14,12 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
 from overlapcheck.quantities import duration
+from overlapcheck.recorder import Content
 
 MAX_PLACES = 5
 MAX_DIRECTIVES = 2
+AGAIN = "{again}"
+"""In advice: what to do to record what the cause lacks, in the words of the recorder."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,20 @@ class Cause(Protocol):
     title: str
     caveat: str
     """When the advice would be wrong."""
+    lacks: Content | None
+    """What a recording must hold to tell more; None where nothing is missing."""
 
     def detect(self, device: DeviceMeasurements, measured: Measurements, /) -> Evidence | None:
         """The evidence, or None where this cause costs nothing."""
         ...
 
-    def advise(self, framework: Framework, once: bool = False, /) -> str:
-        """What to do, in the framework's words; `once` for a program in which no steps recur."""
+    def advise(self, measured: Measurements, once: bool = False, /) -> str:
+        """What to do, in the words of the program's framework and of the recorder.
+
+        Args:
+            measured: knows both.
+            once: whether no steps recur in the program.
+        """
         ...
 
 
@@ -82,6 +92,8 @@ class IdleCause:
     advice_directives: str = ""
     """For programs of OpenACC or OpenMP; "" where the words are the same."""
     confidence: Confidence = Confidence.SURE
+    lacks: Content | None = None
+    """What a recording must hold to tell more, where that may be missing."""
 
     @property
     def id(self) -> str:
@@ -104,13 +116,15 @@ class IdleCause:
             _source(context),
         )
 
-    def advise(self, framework: Framework, once: bool = False, /) -> str:
+    def advise(self, measured: Measurements, once: bool = False, /) -> str:
         """See `Cause.advise`."""
-        if framework is Framework.PYTORCH and self.advice_pytorch:
-            return self.advice_pytorch
-        if framework is Framework.DIRECTIVES and self.advice_directives:
-            return self.advice_directives
-        return self.advice_once if once and self.advice_once else self.advice
+        advice = self.advice_once if once and self.advice_once else self.advice
+        if measured.framework is Framework.PYTORCH and self.advice_pytorch:
+            advice = self.advice_pytorch
+        if measured.framework is Framework.DIRECTIVES and self.advice_directives:
+            advice = self.advice_directives
+        again = measured.recorder.record_again(self.lacks) if self.lacks else ""
+        return advice.replace(AGAIN, again)
 
     def _confidence(self, rows: IdleLedger, share: float) -> Confidence:
         length = rows.end_ns - rows.start_ns

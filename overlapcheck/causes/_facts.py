@@ -150,7 +150,7 @@ def thread(context: Context, tid: int) -> str:
     """A thread by name, or by number."""
     if tid == ABSENT:
         return "an unknown thread"
-    name = context.measured.names.thread(context.device.key.pid, tid)
+    name = context.measured.names.thread(context.device.process, tid)
     return name if name.startswith("thread ") else f"thread {name}"
 
 

@@ -143,7 +143,7 @@ def _kind(meeting: Meeting) -> str:
 def _name(number: int, devices: tuple[DeviceMeasurements, ...]) -> str:
     key = devices[number].key
     alone = sum(device.key.device_id == key.device_id for device in devices) == 1
-    return f"device {key.device_id}" if alone else f"process {key.pid & 0xFFFFFF}"
+    return f"device {key.device_id}" if alone else f"process {key.pid}"
 
 
 def tells(context: Context, mine: Mask) -> bool:

@@ -80,7 +80,7 @@ def other_processes(context: Context) -> list[str]:
     """Processes of the same report that run on the same GPU, whatever number they give it."""
     sharing = context.device.shares_gpu_with
     return [
-        f"{other.process_name or 'a process'} (pid {other.key.pid & 0xFFFFFF}) also runs kernels"
+        f"{other.process_name or 'a process'} (pid {other.key.pid}) also runs kernels"
         f" on {_same_gpu(other.key, context.device.key)}"
         for other in context.measured.devices
         if other.key in sharing
@@ -98,7 +98,7 @@ def nothing_found(context: Context) -> list[str]:
     unseen = [
         one.what
         for one in context.measured.not_known
-        if one.pid == context.device.key.pid and one.causes
+        if one.process == context.device.process and one.causes
     ]
     return [
         *unseen,

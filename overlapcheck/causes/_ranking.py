@@ -9,6 +9,7 @@ from overlapcheck.causes._base import Cause, Evidence
 from overlapcheck.causes._recurrence import Recurrence, recurrence
 from overlapcheck.causes._savings import Savings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 
 # Where the recording cannot tell, saying so comes before any explanation.
@@ -30,11 +31,10 @@ class _Fired:
         return self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
 
     @property
-    def rank(self) -> tuple[int, int, float, str, int, int]:
+    def rank(self) -> tuple[int, int, float, str, DeviceKey]:
         group = 0 if self.cause.id in _FIRST else 2 if self.cause.id in _LAST else 1
         lasting = self.recurrence.lasting_ns / max(self.device.window.length_ns, 1)
-        key = self.device.key
-        return (group, self._tier, -lasting, self.cause.id, key.pid, key.device_id)
+        return (group, self._tier, -lasting, self.cause.id, self.device.key)
 
     @property
     def _tier(self) -> int:
@@ -72,7 +72,7 @@ def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
         confidence=evidence.confidence,
         evidence=(*recurs.spikes, *facts),
         advice=evidence.advice
-        or one.cause.advise(measured.framework, window.source is WindowSource.WHOLE_RUN),
+        or one.cause.advise(measured, window.source is WindowSource.WHOLE_RUN),
         caveat=one.cause.caveat,
         source=evidence.source,
         steps=window.steps,

@@ -38,7 +38,7 @@ def with_sync_warnings(
             inside = [
                 w
                 for w in warnings
-                if w.pid == finding.device.pid & 0xFFFFFF
+                if w.pid == finding.device.pid
                 and (
                     utc_start_ns is None
                     or window.start_ns <= w.utc_ns - utc_start_ns < window.end_ns

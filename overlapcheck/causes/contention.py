@@ -31,13 +31,15 @@ from overlapcheck.causes._facts import MAX_LINES, shortened
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.finding import Confidence
 from overlapcheck.intervals import Intervals
-from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import duration
+from overlapcheck.recorder import Content
 
 
 @dataclass(frozen=True)
 class _Contention:
     id: str = "contention"
+    lacks: Content | None = None
     title: str = "kernels run longer while a transfer runs beside them"
     caveat: str = (
         "the net saving is positive, as overlap then still wins; or the slow kernels differ in"
@@ -58,7 +60,7 @@ class _Contention:
         blamed = Intervals.span(window.start_ns, end_ns)
         return Evidence(blamed, facts, Confidence.LIKELY, placed=False)
 
-    def advise(self, _framework: Framework, _once: bool = False, /) -> str:
+    def advise(self, _measured: Measurements, _once: bool = False, /) -> str:
         """The same in all frameworks."""
         return (
             "keep the overlap while the net is positive; limit NCCL's multiprocessors"

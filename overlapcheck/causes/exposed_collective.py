@@ -18,9 +18,9 @@ What to do
     backward_prefetch and forward_prefetch. CUDA: issue ncclAllReduce on a stream of its own behind
     an event as soon as the data is ready. The last bucket is always exposed: make it small.
 
-    Where the report holds what NCCL tells NVTX (nsys export --include-blobs=true, which run and
-    analyze pass), the evidence says sizes and bus bandwidth: hold it against the link. Well below
-    it, small messages or the network are to blame rather than the schedule.
+    Where the report holds what NCCL tells NVTX (run and analyze see to it), the evidence says sizes
+    and bus bandwidth: hold it against the link. Well below it, small messages or the network are to
+    blame rather than the schedule.
 
     Where the evidence says that a collective stood behind kernels although it was launched early:
     CUDA_DEVICE_MAX_CONNECTIONS, fewer streams, or a priority for the stream of the collectives.

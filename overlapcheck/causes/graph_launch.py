@@ -19,8 +19,8 @@ What to do
     instantiation. PyTorch: graph.replay() twice in a row without a read-back in between.
 
 When this is wrong
-    With the graph's nodes recorded (--cuda-graph-trace=node) launches of large graphs take longer
-    than without a profiler: compare with the program's own timing. If the host came late to the
+    With the graph's nodes recorded one by one, launches of large graphs take longer than without a
+    profiler: compare with the program's own timing. If the host came late to the
     call, the time before it is the fault.
 """
 
@@ -36,5 +36,5 @@ CAUSE = IdleCause(
     " cudaGraphUpload before the loop, and keep graphs small",
     advice_pytorch="capture once per shape, call graph.replay() ahead, with no read-back in between"
     ", and keep graphs small",
-    caveat="recording single nodes made the launch slow: then time the program without nsys",
+    caveat="recording single nodes made the launch slow: then time the program without a profiler",
 )

@@ -1,8 +1,9 @@
 """CUDA graphs were recorded as whole blocks: what runs inside is unknown.
 
 What it is
-    By default nsys records a graph launch as one block. Kernels, copies and pauses inside cannot be
-    told apart; here the whole block counts as compute, the most favourable reading.
+    A graph launch is recorded as one block unless the profiler is told otherwise. Kernels, copies
+    and pauses inside cannot be told apart; here the whole block counts as compute, the most
+    favourable reading.
 
 Why it costs overlap
     It may cost nothing. But copies inside a graph are invisible, and idle time inside it counts as
@@ -13,7 +14,7 @@ What it looks like
                 k c k · · k ?
 
 What to do
-    Record with --cuda-graph-trace=node (overlapcheck run does). Both frameworks: the same; it slows
+    Record single nodes of graphs (overlapcheck run does). Both frameworks: the same; it slows
     launches of large graphs somewhat.
 
 When this is wrong
@@ -26,14 +27,16 @@ from dataclasses import dataclass
 
 from overlapcheck.causes._base import Evidence
 from overlapcheck.finding import Confidence
-from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.recorder import Content
 
 
 @dataclass(frozen=True)
 class _GraphOpaque:
     id: str = "graph-opaque"
     title: str = "graphs were recorded as whole blocks, their content is unknown"
+    lacks: Content = Content.GRAPH_NODES
     caveat: str = "the graphs are known to hold kernels only: then the numbers are right"
 
     def detect(self, device: DeviceMeasurements, _measured: Measurements, /) -> Evidence | None:
@@ -50,9 +53,9 @@ class _GraphOpaque:
         )
         return Evidence(opaque, facts, Confidence.SURE)
 
-    def advise(self, _framework: Framework, _once: bool = False, /) -> str:
+    def advise(self, measured: Measurements, _once: bool = False, /) -> str:
         """The same in all frameworks."""
-        return "record with --cuda-graph-trace=node (overlapcheck run does)"
+        return measured.recorder.record_again(self.lacks)
 
 
 CAUSE = _GraphOpaque()

@@ -17,8 +17,8 @@ What to do
     PyTorch, where it waits for a loader: DataLoader(num_workers=..., prefetch_factor=...,
     persistent_workers=True, pin_memory=True); decode on the device (DALI, nvImageCodec). Else move
     what it does (logging, checkpointing, reading) to another thread. CUDA: prepare the next input
-    in another thread, one or two steps ahead. To see which Python code: py-spy record, or nsys with
-    --sample=process-tree --python-sampling=true.
+    in another thread, one or two steps ahead. To see which Python code: py-spy record, or a
+    profiler that samples Python.
 
 When this is wrong
     The thread may wait for the device in a way of its own (polling, a condition variable set by a
@@ -77,7 +77,7 @@ def _advice(rows: IdleLedger, device: DeviceMeasurements, measured: Measurements
     if call:
         return f"the launching thread was in {call}: do that in another thread, {ahead}"
     python = measured.framework is not Framework.CUDA
-    look = "py-spy record, or nsys --python-sampling=true" if python else "nsys --sample=cpu"
+    look = "py-spy record" if python else "perf record"
     did = "ran its own code" if measured.os_calls_recorded else "ran its own code or an OS call"
     return f"the launching thread {did} (what: {look}): do that in another thread, {ahead}"
 
@@ -86,9 +86,9 @@ def _loader_seen(measured: Measurements) -> bool:
     names, ranges = measured.names, measured.ranges
     if any(_LOADER.search(name) for name in names.threads.values()):
         return True
-    with_kernels = {one.key.pid for one in measured.devices}
+    with_kernels = {one.process for one in measured.devices}
     named = names.strings.matching(ranges.name_id, lambda text: bool(_LOADER.search(text)))
-    return not with_kernels.issuperset(ranges.pid[named].tolist())
+    return not with_kernels.issuperset(ranges.process[named].tolist())
 
 
 CAUSE = _Starved(

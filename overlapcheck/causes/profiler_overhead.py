@@ -1,20 +1,19 @@
 """The profiler held the launching thread.
 
 What it is
-    nsys itself worked on the launching thread: it flushed buffers, took a backtrace, or set up a
-    new stream or module. It records when it did.
+    The profiler itself worked on the launching thread: it flushed buffers, took a backtrace, or set
+    up a new stream or module. It records when it did.
 
 Why it costs overlap
     The device idled in the recording, but not because of the program.
 
 What it looks like
     kernels   ####····####
-    thread    L  [nsys]  L
+    thread    L  [prof]  L
 
 What to do
-    Both frameworks: record less: --trace=cuda,nvtx,osrt without backtraces (--cudabacktrace=none,
-    --sample=none, --cpuctxsw=none), no --cuda-event-trace, a shorter capture. Leave the first steps
-    out (--skip).
+    Both frameworks: record less: no backtraces, no samples, no times of events, a shorter capture.
+    Leave the first steps out (--skip).
 
 When this is wrong
     Never blame the program for it. Where it is a large share of the idle time, the other shares are
@@ -24,6 +23,7 @@ When this is wrong
 from overlapcheck.causes import _facts
 from overlapcheck.causes._base import IdleCause
 from overlapcheck.ledger import Reason
+from overlapcheck.recorder import Content
 
 CAUSE = IdleCause(
     reason=Reason.PROFILER_OVERHEAD,
@@ -32,4 +32,5 @@ CAUSE = IdleCause(
     advice="record less (no backtraces, no sampling, a shorter capture); the program is not at"
     " fault",
     caveat="never blame the program for it; where it is large, record again before you judge",
+    lacks=Content.UNDISTURBED,
 )

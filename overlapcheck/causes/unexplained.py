@@ -12,25 +12,25 @@ What it looks like
     stream 7   [kernel]······[kernel]        launched long before, waits for nothing known
 
 What to do
-    Record what may be missing: event waits (nsys 2024.1 or newer records them), OS calls
-    (--trace=osrt), all processes of the GPU, --gpuctxsw=true for other users' slices. Then look at
-    the longest piece in the Nsight Systems timeline. Both frameworks: the same.
+    Record what may be missing: event waits, OS calls, all processes of the GPU, other users' slices
+    of it. Then look at the longest piece in the profiler's timeline. Both frameworks: the same.
 
 When this is wrong
     A few microseconds here and there are the limits of measuring.
 """
 
 from overlapcheck.causes import _facts, _facts_device
-from overlapcheck.causes._base import IdleCause
+from overlapcheck.causes._base import AGAIN, IdleCause
 from overlapcheck.finding import Confidence
 from overlapcheck.ledger import Reason
+from overlapcheck.recorder import Content
 
 CAUSE = IdleCause(
     reason=Reason.UNEXPLAINED,
     title="nothing in the trace accounts for this idle time",
     facts=(_facts.waits, _facts_device.nothing_found),
-    advice="look at the longest piece in the Nsight Systems timeline; record again with"
-    " --trace=cuda,nvtx,osrt and --gpuctxsw=true",
+    advice=f"look at the longest piece in the profiler's timeline; {AGAIN}",
+    lacks=Content.OTHER_USERS,
     caveat="it is a few microseconds here and there: then it is the limit of measuring",
     confidence=Confidence.SUSPECTED,
 )

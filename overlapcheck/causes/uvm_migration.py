@@ -24,7 +24,7 @@ When this is wrong
     If the data does not fit on the device, migration is the price: prefetch instead of faulting.
     The blame rests on both happening at the same time: where the host computed meanwhile anyway,
     or pages were prefetched under a kernel that needs others, only part of it can be won. Record
-    page faults to see which: nsys profile --cuda-um-gpu-page-faults=true.
+    page faults to see which.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import count_of, duration, percent
+from overlapcheck.recorder import Content
 
 
 @dataclass(frozen=True)
@@ -73,4 +74,5 @@ CAUSE = _Migration(
     " by cudaMalloc and cudaMemcpyAsync from pinned memory",
     caveat="the data does not fit on the device: then prefetch in time, for migrating is the price",
     confidence=Confidence.LIKELY,
+    lacks=Content.PAGE_FAULTS,
 )

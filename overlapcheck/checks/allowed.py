@@ -94,7 +94,7 @@ def _inside(
     """Rows whose call began in a range of that name, of the same thread."""
     ranges = measured.ranges
     named = measured.names.strings.matching(ranges.name_id, lambda text: fnmatchcase(text, name))
-    ranges = ranges.rows(named & (ranges.pid == device.key.pid))
+    ranges = ranges.rows(named & (ranges.process == device.process))
     inside = np.zeros(len(rows), dtype=bool)
     for tid in np.unique(rows.tid).tolist():
         own = ranges.rows(ranges.tid == tid)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from overlapcheck.columns import ABSENT
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import CaptureProblem, DeviceMeasurements, Measurements
 from overlapcheck.quantities import percent
+from overlapcheck.recorder import Content
 from overlapcheck.verdict import Check, Outcome
 
 NAME = "capture"
 
 
-def problems_of(measured: Measurements, key: DeviceKey) -> list[CaptureProblem]:
-    """Problems that concern a device's process or the whole report."""
-    return [problem for problem in measured.problems if problem.pid in (key.pid, ABSENT)]
+def problems_of(measured: Measurements, device: DeviceMeasurements) -> list[CaptureProblem]:
+    """Problems that concern a device's process or the whole recording."""
+    return [p for p in measured.problems if p.process in (device.process, ABSENT)]
 
 
 def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
     """Complete, incomplete, or complete but for the content of graphs."""
-    problems = problems_of(measured, device.key)
+    problems = problems_of(measured, device)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return Check(
@@ -39,15 +39,16 @@ def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
             None,
             None,
             f"graph launches of unknown content fill {percent(share)} of the window",
-            settle_with="record with --cuda-graph-trace=node (overlapcheck run does)",
+            settle_with=measured.recorder.record_again(Content.GRAPH_NODES),
         )
-    unseen = [one.what for one in measured.not_known if one.pid == device.key.pid]
+    unseen = [one.what for one in measured.not_known if one.process == device.process]
     return Check(NAME, device.key, Outcome.PASS, None, None, "; ".join(["complete", *unseen]))
 
 
 def check_report(measured: Measurements) -> list[Check]:
     """What keeps processes without any device to judge from being judged."""
-    judged = {device.key.pid for device in measured.devices}
+    processes = measured.processes
+    judged = {device.process for device in measured.devices}
     if judged:
         judged.add(ABSENT)  # told with each device
     return [
@@ -57,9 +58,11 @@ def check_report(measured: Measurements) -> list[Check]:
             Outcome.INCONCLUSIVE,
             None,
             None,
-            f"process {problem.pid & 0xFFFFFF}: {problem.what}" if judged else problem.what,
+            f"process {processes[problem.process].key.pid}: {problem.what}"
+            if judged
+            else problem.what,
             settle_with=problem.settle_with,
         )
         for problem in measured.problems
-        if problem.pid not in judged
+        if problem.process not in judged
     ]

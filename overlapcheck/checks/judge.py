@@ -24,7 +24,7 @@ def judge(measured: Measurements, policy: Policy, findings: tuple[Finding, ...] 
         captured = capture.check_device(measured, device)
         others = _other_checks(device, measured, policy, findings)
         checks.append(captured)
-        doubt = "the recording is incomplete" if capture.problems_of(measured, device.key) else ""
+        doubt = "the recording is incomplete" if capture.problems_of(measured, device) else ""
         if device.window.source is WindowSource.NOTHING:
             checks.append(_no_window(device))
             doubt = doubt or "the steps hold no work of this device"

@@ -45,7 +45,7 @@ def check_causes(
 
 
 def _hides(unseen: NotKnown, device: DeviceMeasurements, cause: str) -> bool:
-    return unseen.pid == device.key.pid and cause in unseen.causes
+    return unseen.process == device.process and cause in unseen.causes
 
 
 def _not_known(device: DeviceMeasurements, cause: str, unseen: NotKnown, policy: Policy) -> Check:
@@ -56,7 +56,7 @@ def _not_known(device: DeviceMeasurements, cause: str, unseen: NotKnown, policy:
         None,
         MATERIAL_SHARE,
         unseen.what,
-        settle_with=f"record it: {unseen.settle_with}",
+        settle_with=unseen.settle_with,
         limit_from=policy.origin("fail_on"),
     )
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from overlapcheck.checks.overlap import check_overlap
 from overlapcheck.checks.shares import check_shares
 from overlapcheck.columns import distinct
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse
 from overlapcheck.verdict import Check, Limits, Outcome, Policy
@@ -19,7 +19,7 @@ from overlapcheck.verdict import Check, Limits, Outcome, Policy
 MAX_NAMES = 3
 """Names told that an unknown one may have meant."""
 MAX_ASKED = 1000
-"""Names compared with it: a million would take minutes, and nsys lists them all."""
+"""Names compared with it: a million would take minutes, and the recorder lists them all."""
 
 
 def check_ranges(device: DeviceMeasurements, measured: Measurements, policy: Policy) -> list[Check]:
@@ -35,7 +35,7 @@ def check_ranges(device: DeviceMeasurements, measured: Measurements, policy: Pol
         checks += (
             _inside(part, limits, measured.thresholds)
             if part is not None and part.time
-            else [_not_there(device.key, pattern, part, limits, measured)]
+            else [_not_there(device, pattern, part, limits, measured)]
         )
     return checks
 
@@ -49,7 +49,11 @@ def _inside(part: RangeUse, limits: Limits, granted: Thresholds) -> list[Check]:
 
 
 def _not_there(
-    key: DeviceKey, pattern: str, part: RangeUse | None, limits: Limits, measured: Measurements
+    device: DeviceMeasurements,
+    pattern: str,
+    part: RangeUse | None,
+    limits: Limits,
+    measured: Measurements,
 ) -> Check:
     if part is None:
         reason = "it was not measured"
@@ -61,16 +65,17 @@ def _not_there(
             "name the range around the launches, or judge more: --skip 0, --window, --device"
         )
     else:
-        names = _likely_names(pattern, measured, key.pid)
+        names = _likely_names(pattern, measured, device.process)
         reason = "no closed NVTX range of the process has this name"
+        recorder = measured.recorder
         settle_with = (
-            f"name one that it has, {', '.join(names)}; all: nsys stats --report nvtx_sum REPORT"
+            f"name one that it has, {', '.join(names)}; all: {recorder.list_ranges}"
             if names
-            else "mark the code with NVTX ranges, and record them: --trace=cuda,nvtx"
+            else f"mark the code with NVTX ranges, and {recorder.record_again(Content.RANGES)}"
         )
     return Check(
         f"range '{pattern}'",
-        key,
+        device.key,
         Outcome.INCONCLUSIVE,
         None,
         None,
@@ -80,9 +85,9 @@ def _not_there(
     )
 
 
-def _likely_names(pattern: str, measured: Measurements, pid: int) -> list[str]:
+def _likely_names(pattern: str, measured: Measurements, process: int) -> list[str]:
     """Names of a process's ranges like the one that was asked for, else any; digits as *."""
-    ids = distinct(measured.ranges.name_id[measured.ranges.pid == pid])[:MAX_ASKED].tolist()
+    ids = distinct(measured.ranges.name_id[measured.ranges.process == process])[:MAX_ASKED].tolist()
     names = [re.sub(r"\d+", "*", measured.names.strings.text(name_id)) for name_id in ids]
     families = list(dict.fromkeys(filter(None, names)))
     likely = difflib.get_close_matches(pattern, families, MAX_NAMES) or families[:MAX_NAMES]

@@ -10,6 +10,9 @@ import click
 def explain(cause: str | None) -> int:
     """Print the page of CAUSE, or list all causes."""
     from overlapcheck.causes import manual, manual_index
+    from overlapcheck.source import recorder_of
+    from overlapcheck.sources import all_sources
 
-    click.echo(manual(cause) if cause else manual_index(), nl=False)
+    recorders = [recorder_of(source) for source in all_sources()] if cause else []
+    click.echo(manual(cause, recorders) if cause else manual_index(), nl=False)
     return 0

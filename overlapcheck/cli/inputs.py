@@ -19,12 +19,12 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
         InputUnreadable: an argument names nothing.
     """
     from overlapcheck.cli.files import spare_inputs
-    from overlapcheck.ingest.columnar import is_table_folder
     from overlapcheck.ranks.inputs import expand, is_several
+    from overlapcheck.sources import recognised
 
     named = None
-    if is_several(reports, is_table_folder) or judging.policy.expect_ranks is not None:
-        named = expand(reports, is_table_folder)
+    if is_several(reports, recognised) or judging.policy.expect_ranks is not None:
+        named = expand(reports, recognised)
     lists = (Path(name[1:]) for name in reports if name.startswith("@"))
     outputs = list(judging.outputs)
     if judging.tables is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from overlapcheck.cli.options import Judging, judging_options
@@ -27,34 +29,27 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
     The report is left in the current directory, or where --keep or -o FILE.nsys-rep says.
     """
     from overlapcheck import pipeline
-    from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.profile import profile
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
-    from overlapcheck.cli.stopping import stoppable
+    from overlapcheck.cli.recorded import told
 
-    nsys = find_nsys(recording.nsys)
     with shown() as progress:
-        place = (recording.keep_as, recording.keep_in)
-        captured = profile(recording.spec, command, nsys, *place, progress=progress, warn=say)
-        for warning in (*captured.warnings, f"the report is {captured.report}"):
-            say(warning)
-        if captured.program_exit:
-            say(f"{command[0]} {captured.ending}")
-        report = captured.report
-        with stoppable(f"analysing {report}", f"overlapcheck analyze {report}"):
-            result = pipeline.analyze(
-                report,
-                policy=judging.policy,
-                selection=judging.selection,
-                nsys=nsys.path,
-                progress=progress,
-                timeline=draws_timeline(judging),
-                source_root=judging.source_root,
-                cache=judging.cache,
-                keep_export=report.with_suffix(".sqlite") if recording.keep_in else None,
-                warn=say,
-            )
+        result = pipeline.run(
+            command,
+            spec=recording.spec,
+            nsys=recording.nsys,
+            keep_as=recording.keep_as,
+            keep_in=recording.keep_in,
+            judging=partial(told, command[0]),
+            progress=progress,
+            warn=say,
+            policy=judging.policy,
+            selection=judging.selection,
+            timeline=draws_timeline(judging),
+            source_root=judging.source_root,
+            cache=judging.cache,
+        )
     outcome = deliver(result, judging)
-    return ExitCode.PROGRAM_FAILED if captured.program_failed else outcome
+    failed = result.captured is not None and result.captured.program_failed
+    return ExitCode.PROGRAM_FAILED if failed else outcome

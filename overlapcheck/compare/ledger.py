@@ -7,7 +7,6 @@ from overlapcheck.compare.pairing import Pair
 from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import Appeared, Change, Quantity, Unit
 from overlapcheck.finding import MATERIAL_SHARE, Finding
-from overlapcheck.kinds import DeviceKey
 
 
 def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:
@@ -62,7 +61,7 @@ def alone(
             found.source,
         )
         for found in findings
-        if found.device == DeviceKey(device.pid, device.device)
+        if found.device == device.key
         and found.cause in changed
         and found.share >= MATERIAL_SHARE > left.get(found.cause, 0.0)
     )

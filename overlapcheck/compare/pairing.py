@@ -59,4 +59,4 @@ def _family(device: DeviceReport) -> str:
 
 
 def _in_order(report: Report) -> list[DeviceReport]:
-    return sorted(report.devices, key=lambda device: (device.device, device.pid))
+    return sorted(report.devices, key=lambda device: (device.device, device.host, device.pid))

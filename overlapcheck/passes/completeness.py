@@ -14,20 +14,14 @@ from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
-from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE
+from overlapcheck.passes.lost_nodes import TOLERATED_SHARE
 from overlapcheck.passes.lost_rows import lost_rows
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Missing, Strings, Trace
-
-_LOSS_MESSAGES = (
-    "some cupti events may be missing",
-    "couldn't allocate cupti buf",
-    "reached the size limit on recording trace events",
-    "cuda profiling might have not been started correctly",
-)
 
 
 def capture_problems(
@@ -46,7 +40,7 @@ def capture_problems(
         _steps_without_work(process, trace.strings, selection),
         _untimed(trace.info, process),
         _lasting_no_time(process),
-        *_messages(trace.info, process.pid),
+        *_messages(trace.info, process),
     ]
     return [problem for problem in found if problem is not None]
 
@@ -62,10 +56,10 @@ def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProbl
     if len(process.calls) == 0:
         return CaptureProblem(
             CaptureFault.ROWS_WITHOUT_LAUNCHES,
-            process.pid,
+            process.number,
             f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them"
             f"{_why(trace.api_calls)}",
-            "record CUDA calls too: --trace=cuda (and export the whole report, not --tables)",
+            process.recorder.record_again(Content.CALLS),
         )
     orphan = process.kernel_call == NO_CALL
     matched_starts = kernels.start_ns[~orphan]
@@ -78,9 +72,9 @@ def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProbl
         return None
     return CaptureProblem(
         CaptureFault.ROWS_WITHOUT_LAUNCHES,
-        process.pid,
+        process.number,
         f"{lost} of {count_of(len(kernels), 'kernel')} without the CUDA call that launched them",
-        AGAIN,
+        process.recorder.record_again(Content.ALL_ROWS),
     )
 
 
@@ -105,9 +99,9 @@ def _steps_without_work(
         return None
     return CaptureProblem(
         CaptureFault.STEPS_WITHOUT_WORK,
-        process.pid,
+        process.number,
         f"{idle} of {count} '{ranges.family}' ranges hold no kernel",
-        "record with an nsys as new as the CUDA driver, no second profiler: overlapcheck doctor",
+        process.recorder.record_again(Content.WORK_OF_STEPS),
     )
 
 
@@ -117,10 +111,10 @@ def _copies_of_unknown_kind(process: ProcessTables) -> CaptureProblem | None:
         return None
     return CaptureProblem(
         CaptureFault.COPIES_WITHOUT_ROWS,
-        process.pid,
+        process.number,
         f"{unknown} of {count_of(len(process.copies), 'copy', 'copies')} go nobody knows where:"
         " their kind is unknown",
-        "export the report again with an nsys as new as the one that recorded it",
+        process.recorder.record_again(Content.COPY_KINDS),
     )
 
 
@@ -129,10 +123,10 @@ def _backward(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | Non
         return None
     return CaptureProblem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.pid,
+        process.number,
         f"{count_of(info.dropped_backward, 'device row')} that cannot be: the end is before the"
         " start",
-        "the file is damaged: copy it or export it again, else record again",
+        process.recorder.record_again(Content.TRUE_TIMES),
     )
 
 
@@ -141,9 +135,9 @@ def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None
         return None
     return CaptureProblem(
         CaptureFault.UNTIMED_ROWS,
-        process.pid,
+        process.number,
         f"{count_of(info.dropped_untimed, 'device row')} without timestamps",
-        AGAIN,
+        process.recorder.record_again(Content.ALL_ROWS),
     )
 
 
@@ -154,23 +148,26 @@ def _lasting_no_time(process: ProcessTables) -> CaptureProblem | None:
         return None
     return CaptureProblem(
         CaptureFault.UNTIMED_ROWS,
-        process.pid,
+        process.number,
         f"{count_of(len(kernels), 'kernel')}, but not one that lasted any time",
-        AGAIN,
+        process.recorder.record_again(Content.ALL_ROWS),
     )
 
 
-def _messages(info: CaptureInfo, pid: int) -> list[CaptureProblem]:
-    """Losses that nsys itself reports; its milder warnings accompany sound recordings."""
+def _messages(info: CaptureInfo, process: ProcessTables) -> list[CaptureProblem]:
+    """Losses that the recorder itself reports."""
     texts = (
         message.text
         for message in info.diagnostics
-        if message.pid in (pid, ABSENT)
-        and any(loss in message.text.lower() for loss in _LOSS_MESSAGES)
+        if message.loses_rows and message.process in (process.key, None)
     )
+    who = process.recorder.name or "the recorder"
     return [
         CaptureProblem(
-            CaptureFault.EVENTS_LOST, pid, f"nsys: {' '.join(text.split())[:160]}", AGAIN
+            CaptureFault.EVENTS_LOST,
+            process.number,
+            f"{who}: {' '.join(text.split())[:160]}",
+            process.recorder.record_again(Content.ALL_ROWS),
         )
         for text in sorted(set(texts))
     ]
@@ -183,17 +180,16 @@ def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
     if launches:
         return CaptureProblem(
             CaptureFault.NO_KERNELS,
-            process.pid,
+            process.number,
             f"{count_of(launches, 'kernel launch', 'kernel launches')}, but not one kernel row"
             f"{_why(trace.kernels)} (recorded: {recorded})",
-            "the GPU side of the trace failed (WSL2, another CUDA profiler, old nsys, crash):"
-            " overlapcheck doctor",
+            process.recorder.record_again(Content.LAUNCHED_WORK),
         )
     return CaptureProblem(
         CaptureFault.NO_KERNELS,
-        process.pid,
+        process.number,
         f"no kernel was recorded (recorded: {recorded})",
-        "overlapcheck run PROGRAM, or nsys profile --trace=cuda,nvtx,osrt PROGRAM",
+        process.recorder.record_again(Content.GPU_WORK),
     )
 
 
@@ -218,11 +214,13 @@ def _why(table: object) -> str:
 def nothing_recorded(trace: Trace) -> CaptureProblem:
     """The problem of a report in which no process left any row of interest."""
     asked = trace.info.traced
-    command = "overlapcheck run PROGRAM"
-    if "Cuda" in asked:
-        how = f"record one that uses the GPU: {command}; workers made by fork are not traced"
+    if trace.info.asked_for_gpu_work:
+        how = (
+            "record one that uses the GPU: overlapcheck run PROGRAM; workers made by fork are not"
+            " traced"
+        )
     else:
-        how = f"{command}, or nsys profile --trace=cuda,nvtx,osrt PROGRAM"
+        how = trace.recorder.record_again(Content.GPU_WORK)
     return CaptureProblem(
         CaptureFault.NO_KERNELS,
         ABSENT,

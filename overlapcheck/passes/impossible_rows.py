@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, distinct
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets
 
 # How far clocks of host and device may drift apart before a row counts as damaged.
@@ -61,9 +62,9 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     count = sum(number for number, _, _ in found)
     return CaptureProblem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.pid,
+        process.number,
         f"{count_of(count, 'device row')} that cannot be: {found[0][2]}",
-        "the file is damaged: copy it or export it again, else record again",
+        process.recorder.record_again(Content.TRUE_TIMES),
     )
 
 
@@ -157,7 +158,7 @@ def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
     """
     mask = np.zeros(len(table), dtype=bool)
     for rows in by_stream(table).values():
-        alone = rows[table.graph_node_id[rows] < 0]
+        alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
         if alone.size <= MIN_ENCLOSED:
             continue

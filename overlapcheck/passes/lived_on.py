@@ -9,34 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Window
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import duration
 
 
-def lived_on(key: DeviceKey, window: Window, processes: Sequence[ProcessTables]) -> list[str]:
+def lived_on(own: ProcessTables, window: Window, processes: Sequence[ProcessTables]) -> list[str]:
     """What to say of processes that started before a device's and ended before its window.
 
     Only of those whose OS calls were recorded, for without them waiting looks like the end.
 
     Args:
-        key: the device and the process that computes on it.
-        window: the judged part of it.
+        own: the process that computes on the device.
+        window: the judged part of the device's time.
         processes: all of the report.
     """
-    own = next(process for process in processes if process.pid == key.pid)
     least_ns = MATERIAL_SHARE * window.length_ns
     notes = []
     for other in processes:
-        if other.pid == key.pid or len(other.kernels) or len(other.os_calls) == 0:
+        if other is own or len(other.kernels) or len(other.os_calls) == 0:
             continue
         (first, last), (own_first, _) = _span(other), _span(own)
         if first < own_first and last < window.end_ns - least_ns:
             notes.append(
-                f"process {key.pid & 0xFFFFFF} lived on: process {other.pid & 0xFFFFFF}, which"
-                f" started before it, made its last recorded call {duration(window.end_ns - last)}"
-                " before the window's end (nsys --wait=all records such a worker to its end)"
+                f"process {own.key.pid} lived on: process {other.key.pid}, which started before it,"
+                f" made its last recorded call {duration(window.end_ns - last)} before the window's"
+                " end; record such a worker to its end"
             )
     return notes
 

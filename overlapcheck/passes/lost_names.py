@@ -11,6 +11,7 @@ from overlapcheck.columns import ABSENT, Ints, Mask, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Strings
 
 # Below this share of rows, and of their time, names cannot turn a verdict.
@@ -40,9 +41,9 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
         return None
     return CaptureProblem(
         CaptureFault.NAMES_LOST,
-        process.pid,
+        process.number,
         f"no name for {', '.join(said)}: texts are missing from {strings.table}",
-        "export the whole report again, not --tables; else record again",
+        process.recorder.record_again(Content.NAMES),
     )
 
 

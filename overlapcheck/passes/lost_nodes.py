@@ -16,16 +16,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import Codes, Ints, distinct, groups, is_constant, numbered
+from overlapcheck.columns import ABSENT, Codes, Ints, distinct, groups, is_constant, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
 TOLERATED_SHARE = 0.01
-AGAIN = "record again: overlapcheck run PROGRAM (no other CUDA profiler, clean exit)"
 
 
 def lost_nodes(
@@ -57,7 +57,7 @@ def lost_nodes(
         for name in ("graph_node_id", "correlation_id", "start_ns")
     )
     varying = process.strings.matching(process.calls.name_id, _makes_nodes_optional)
-    columns = (column[node >= 0] for column in (node, launch, start))
+    columns = (column[node != ABSENT] for column in (node, launch, start))
     lost, expected = _compare(*columns, varying=bool(varying.any()))
     if lost <= TOLERATED_SHARE * max(expected, 1):
         return None
@@ -74,7 +74,12 @@ _NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:
-    return CaptureProblem(CaptureFault.GRAPH_LAUNCHES_INVISIBLE, process.pid, what, AGAIN)
+    return CaptureProblem(
+        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
+        process.number,
+        what,
+        process.recorder.record_again(Content.ALL_ROWS),
+    )
 
 
 def _compare(node: Ints, launch: Ints, start: Ints, *, varying: bool) -> tuple[int, int]:
@@ -109,4 +114,4 @@ def _compare(node: Ints, launch: Ints, start: Ints, *, varying: bool) -> tuple[i
 
 
 def _any(node: Ints) -> bool:
-    return node.size > 0 and bool((node[0] if is_constant(node) else node.max()) >= 0)
+    return node.size > 0 and bool((node[0] if is_constant(node) else node.max()) != ABSENT)

@@ -23,7 +23,7 @@ import numpy as np
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.columns import Codes, Ints, Mask, distinct, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
-from overlapcheck.passes.lost_nodes import AGAIN, TOLERATED_SHARE, lost_nodes
+from overlapcheck.passes.lost_nodes import TOLERATED_SHARE, lost_nodes
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import (
     CLOCK_NOISE_NS,
@@ -37,6 +37,7 @@ from overlapcheck.passes.submissions import (
     work_of_calls,
 )
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Missing, Trace
 
 # Calls per thread whose work may be on its way when a recording is stopped.
@@ -45,7 +46,6 @@ IN_FLIGHT = 2
 MAX_CUT_SHARE = 0.1
 # How much longer than any recorded work what runs when a recording is stopped may have taken.
 PATIENCE = 2
-_WHOLE_EXPORT = "export the whole report, not --tables; else record again with"
 
 
 def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
@@ -89,13 +89,12 @@ def _problem(
 ) -> CaptureProblem | None:
     if not lost > TOLERATED_SHARE * max(total, 1):
         return None
-    said, settle_with = f"{lost} of {count_of(total, *_CALLS[kind])} left no row", AGAIN
-    if missing is not None:
-        said += f": {missing.why}"
-        settle_with = f"{_WHOLE_EXPORT} {missing.capture_with}"
-    else:
-        said += " on the device"
-    return CaptureProblem(_FAULTS[kind], process.pid, said, settle_with)
+    where = " on the device" if missing is None else f": {missing.why}"
+    said = f"{lost} of {count_of(total, *_CALLS[kind])} left no row{where}"
+    lacking = Content.ALL_ROWS if missing is None else missing.table
+    return CaptureProblem(
+        _FAULTS[kind], process.number, said, process.recorder.record_again(lacking)
+    )
 
 
 @dataclass(frozen=True)
@@ -232,7 +231,7 @@ def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> Captu
     how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
     return CaptureProblem(
         CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
-        process.pid,
+        process.number,
         f"{lost} of {count_of(total, 'graph launch', 'graph launches')} left no rows{how}",
-        "record with --cuda-graph-trace=node (overlapcheck run does)",
+        process.recorder.record_again(Content.GRAPH_NODES),
     )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import PurePath
 
 from overlapcheck.columns import Mask, distinct
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid, TooLarge
 from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import (
     DeviceMeasurements,
     Measurements,
@@ -52,7 +50,15 @@ from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Kernels, Missing, PageFaults, Ranges, Trace, pids_of, rows_or_none
+from overlapcheck.trace import (
+    Kernels,
+    Missing,
+    PageFaults,
+    Ranges,
+    Trace,
+    processes_of,
+    rows_or_none,
+)
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
@@ -66,7 +72,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         TooLarge: more devices than anybody reads about.
     """
     tables = (trace.kernels, trace.copies, trace.memsets, trace.api_calls, trace.ranges)
-    processes = process_tables(trace, pids_of(tables))
+    processes = process_tables(trace, processes_of(tables))
     others, orders = OtherProcesses(trace), Orders(selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
@@ -76,13 +82,13 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         if selection.device in (None, device_id)
     ]
     _require_few(chosen)
-    judged = {process.pid for process, _ in chosen}
+    judged = {process.number for process, _ in chosen}
     _check_steps(processes, judged, trace, selection)
     # A launcher or loader process that launched none is no fault while others have kernels.
     doubtful = [
         p
         for p in processes
-        if p.pid in judged or not with_kernels or _lost_whole(p, selection.device)
+        if p.number in judged or not with_kernels or _lost_whole(p, selection.device)
     ]
     with ThreadPoolExecutor(1) as beside:
         doubting = beside.submit(
@@ -101,8 +107,8 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     if not processes:
         problems.append(nothing_recorded(trace))
     devices = [
-        replace(one, notes=(*one.notes, *lived_on(one.key, one.window, processes)))
-        for one in devices
+        replace(one, notes=(*one.notes, *lived_on(process, one.window, processes)))
+        for (process, _), one in zip(chosen, devices, strict=True)
     ]
     compared, meetings = device_meetings(devices)
     return Measurements(
@@ -120,11 +126,13 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         not_known=tuple(
             one
             for process in with_kernels
-            if process.pid in judged
+            if process.number in judged
             for one in not_known(trace, process)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
+        processes=trace.processes,
+        recorder=trace.recorder,
     )
 
 
@@ -157,24 +165,19 @@ def _check_steps(
     if selection.steps is None:
         return
     pattern = selection.steps
-    matched = {p.pid for p in processes if step_ranges(p.ranges, trace.strings, pattern)}
-    told, listing = selection.told("steps"), "nsys stats --report nvtx_sum REPORT"
+    matched = {p.number for p in processes if step_ranges(p.ranges, trace.strings, pattern)}
+    told, listing = selection.told("steps"), trace.recorder.list_ranges
     if not matched:
         raise PolicyInvalid(
             f"{told}: no NVTX range family of 3 or more matches it", f"list the names: {listing}"
         )
     if judged and selection.window_ns is None and not matched & judged:
-        others = ", ".join(_process_title(pid, trace) for pid in sorted(matched))
+        others = ", ".join(trace.processes[number].title for number in sorted(matched))
         raise PolicyInvalid(
             f"{told}: matches only ranges of {others}, which ran no kernel that is judged",
             "name ranges around the launches of"
-            f" {', '.join(_process_title(pid, trace) for pid in sorted(judged))}: {listing}",
+            f" {', '.join(trace.processes[number].title for number in sorted(judged))}: {listing}",
         )
-
-
-def _process_title(pid: int, trace: Trace) -> str:
-    name = PurePath(trace.process_names.get(pid, "")).name or "process"
-    return f"{name} ({pid & 0xFFFFFF})"
 
 
 def _measure_device(
@@ -196,7 +199,7 @@ def _measure_device(
     del launch_ns  # a large trace needs the room
     window = steps.window
 
-    key = DeviceKey(process.pid, device_id)
+    key = trace.device_key(process.number, device_id)
     is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
     compute = _union(kernels, ~is_comm, window)
     communication = _union(kernels, is_comm, window)
@@ -233,9 +236,10 @@ def _measure_device(
         explained = explaining.result()
     measured = DeviceMeasurements(
         key=key,
+        process=process.number,
         shares_gpu_with=others.sharing(key),
         gpu_name=trace.gpu_name(key),
-        process_name=trace.process_names.get(process.pid, ""),
+        process_name=trace.processes[process.number].name,
         window=window,
         compute=compute,
         opaque=_union(kernels, kernels.opaque, window),
@@ -244,7 +248,7 @@ def _measure_device(
         copies=overlaps,
         one_copy_engine=one_engine,
         migrations=migrations,
-        page_faults=_page_faults(trace, key, window),
+        page_faults=_page_faults(trace, process.number, device_id, window),
         streams=streams,
         gaps=gaps,
         stream_gaps=stream_gaps,
@@ -260,9 +264,9 @@ def _measure_device(
     return replace(measured, ranges=ranges)
 
 
-def _page_faults(trace: Trace, key: DeviceKey, window: Window) -> int:
+def _page_faults(trace: Trace, process: int, device_id: int, window: Window) -> int:
     found = rows_or_none(trace.page_faults, PageFaults)
-    mine = (found.pid == key.pid) & (found.device_id == key.device_id)
+    mine = (found.process == process) & (found.device_id == device_id)
     mine &= (found.start_ns >= window.start_ns) & (found.start_ns < window.end_ns)
     return int(found.faults[mine].sum())
 

@@ -16,6 +16,7 @@ from overlapcheck.ledger import Reason
 from overlapcheck.measurements import NotKnown
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
+from overlapcheck.recorder import Content
 from overlapcheck.trace import Missing, Trace
 
 _TOLERATED_SHARE = 0.01
@@ -41,10 +42,10 @@ def _waits(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
     missing = trace.syncs if isinstance(trace.syncs, Missing) else None
     why = missing.why if missing else f"{lost} of {count_of(waits.size, 'wait')} left no row"
     yield NotKnown(
-        process.pid,
+        process.number,
         f"what waited for what is not known: {why}",
         frozenset({Reason.EVENT_WAIT.cause}),
-        missing.capture_with if missing else "--trace=cuda",
+        process.recorder.record_again(Content.SYNCS),
     )
 
 
@@ -52,20 +53,20 @@ def _records(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
     waits = process.call_kind == ApiKind.WAIT_EVENT
     if isinstance(trace.event_records, Missing) and waits.any():
         yield NotKnown(
-            process.pid,
+            process.number,
             f"what event waits waited for is inferred: {trace.event_records.why}",
             frozenset(),
-            trace.event_records.capture_with,
+            process.recorder.record_again(Content.EVENT_RECORDS),
         )
 
 
 def _migrations(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
     if isinstance(trace.copies, Missing) and _calls(process, _MANAGED).size:
         yield NotKnown(
-            process.pid,
+            process.number,
             f"migrations of unified memory are not known: {trace.copies.why}",
             frozenset({Reason.UVM_MIGRATION.cause}),
-            trace.copies.capture_with,
+            process.recorder.record_again(Content.COPIES),
         )
 
 

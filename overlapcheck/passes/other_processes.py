@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from overlapcheck.columns import by_group, groups
+from overlapcheck.columns import by_group, groups, is_constant
 from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
+from overlapcheck.kinds import DeviceKey, ProcessKey
 from overlapcheck.trace import Kernels, Trace, rows_or_none
 
 
@@ -38,16 +38,17 @@ class OtherProcesses:
 
     def __init__(self, trace: Trace) -> None:
         self._gpu_of = trace.gpu_of
-        self._by_gpu: dict[_GpuKey, dict[int, Intervals]] = {}
+        self._by_gpu: dict[_GpuKey, dict[ProcessKey, Intervals]] = {}
         self._keys: dict[_GpuKey, list[DeviceKey]] = {}
-        for key, busy in _busy(rows_or_none(trace.kernels, Kernels)).items():
-            by_pid = self._by_gpu.setdefault(self._number(key), {})
+        for key, busy in _busy(trace).items():
+            by_process = self._by_gpu.setdefault(self._number(key), {})
             self._keys.setdefault(self._number(key), []).append(key)
-            by_pid[key.pid] = by_pid.get(key.pid, Intervals.empty()) | busy
+            mine = by_process.get(key.process, Intervals.empty())
+            by_process[key.process] = mine | busy
         self._shared = {
-            number: _Gpu(*Intervals.once_and_twice(list(by_pid.values())))
-            for number, by_pid in self._by_gpu.items()
-            if len(by_pid) > 1
+            number: _Gpu(*Intervals.once_and_twice(list(by_process.values())))
+            for number, by_process in self._by_gpu.items()
+            if len(by_process) > 1
         }
 
     def of(self, key: DeviceKey) -> Intervals:
@@ -56,26 +57,25 @@ class OtherProcesses:
         gpu = self._shared.get(number)
         if gpu is None:
             return Intervals.empty()
-        return gpu.two | (gpu.any - self._by_gpu[number].get(key.pid, Intervals.empty()))
+        return gpu.two | (gpu.any - self._by_gpu[number].get(key.process, Intervals.empty()))
 
     def sharing(self, key: DeviceKey) -> tuple[DeviceKey, ...]:
         """What the other processes that run kernels on the same GPU call it."""
-        return tuple(
-            other for other in self._keys.get(self._number(key), ()) if other.pid != key.pid
-        )
+        known = self._keys.get(self._number(key), ())
+        return tuple(other for other in known if other.process != key.process)
 
     def _number(self, key: DeviceKey) -> _GpuKey:
-        # Above the operating system's number a process key names its machine.
-        return _GpuKey(key.pid >> 24, self._gpu_of.get(key, key.device_id))
+        return _GpuKey(key.host, self._gpu_of.get(key, key.device_id))
 
 
-def _busy(kernels: Kernels) -> dict[DeviceKey, Intervals]:
-    if kernels.pid.strides == (0,):
+def _busy(trace: Trace) -> dict[DeviceKey, Intervals]:
+    kernels = rows_or_none(trace.kernels, Kernels)
+    if is_constant(kernels.process):
         return {}
-    first, group = groups(kernels.pid, kernels.device_id)
+    first, group = groups(kernels.process, kernels.device_id)
     order, bounds = by_group(group, first.size)
     return {
-        DeviceKey(int(kernels.pid[row]), int(kernels.device_id[row])): Intervals.of(
+        trace.device_key(int(kernels.process[row]), int(kernels.device_id[row])): Intervals.of(
             kernels.start_ns[order[bounds[i] : bounds[i + 1]]],
             kernels.end_ns[order[bounds[i] : bounds[i + 1]]],
         )

@@ -27,8 +27,9 @@ from overlapcheck.columns import (
     position_of,
     taken,
 )
-from overlapcheck.kinds import CopyKind
+from overlapcheck.kinds import CopyKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
+from overlapcheck.recorder import Recorder
 from overlapcheck.trace import (
     ApiCalls,
     Contexts,
@@ -60,7 +61,9 @@ _DENSE = 4
 class ProcessTables:
     """The tables of one process; a table that was not recorded has no rows here."""
 
-    pid: int
+    number: int
+    """In `Trace.processes`."""
+    key: ProcessKey
     kernels: Kernels
     copies: Copies
     memsets: Memsets
@@ -76,6 +79,8 @@ class ProcessTables:
     streams: Streams
     contexts: Contexts
     strings: Strings
+    recorder: Recorder
+    """Says how to record again what is missing."""
 
     @cached_property
     def call_kind(self) -> Codes:
@@ -109,11 +114,11 @@ class DeviceTables:
     memsets: Memsets
 
 
-def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
+def process_tables(trace: Trace, numbers: Sequence[int]) -> list[ProcessTables]:
     """Divide every table among the processes, order kept."""
 
     def own(table: Table | Missing, kind: type[Table]) -> list[Table]:
-        return _divided(rows_or_none(table, kind), pids)
+        return _divided(rows_or_none(table, kind), numbers)
 
     kernels, copies = own(trace.kernels, Kernels), own(trace.copies, Copies)
     memsets, calls = own(trace.memsets, Memsets), own(trace.api_calls, ApiCalls)
@@ -125,7 +130,8 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
     streams, contexts = own(trace.streams, Streams), own(trace.contexts, Contexts)
     return [
         ProcessTables(
-            pid,
+            number,
+            trace.processes[number].key,
             kernels[i],
             copies[i],
             memsets[i],
@@ -141,23 +147,24 @@ def process_tables(trace: Trace, pids: Sequence[int]) -> list[ProcessTables]:
             streams[i],
             contexts[i],
             trace.strings,
+            trace.recorder,
         )
-        for i, pid in enumerate(pids)
+        for i, number in enumerate(numbers)
     ]
 
 
-def _divided(table: Table, pids: Sequence[int]) -> list[Table]:
-    column: Ints = getattr(table, "pid")  # noqa: B009
+def _divided(table: Table, numbers: Sequence[int]) -> list[Table]:
+    column: Ints = getattr(table, "process")  # noqa: B009
     found, code = numbered(column)
     if found.size == 1:
-        return [table if pid == found[0] else type(table).none() for pid in pids]
+        return [table if number == found[0] else type(table).none() for number in numbers]
     order, bounds = by_group(code, found.size)
-    at = {int(pid): number for number, pid in enumerate(found)}
+    at = {int(number): place for place, number in enumerate(found)}
     return [
-        table.rows(order[bounds[at[pid]] : bounds[at[pid] + 1]])
-        if pid in at
+        table.rows(order[bounds[at[number]] : bounds[at[number] + 1]])
+        if number in at
         else type(table).none()
-        for pid in pids
+        for number in numbers
     ]
 
 
@@ -166,7 +173,7 @@ class CallIndex:
 
     def __init__(self, calls: ApiCalls) -> None:
         ids = calls.correlation_id
-        usable = np.flatnonzero(ids > 0)
+        usable = np.flatnonzero(ids != ABSENT)
         self._lowest = int(ids[usable].min()) if usable.size else 0
         width = int(ids.max()) - self._lowest + 1 if usable.size else 0
         # Calls are sorted outer first: the first row of each id counts.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Column, Index, Ints, Mask, by_group, groups
+from overlapcheck.columns import ABSENT, Column, Index, Ints, Mask, by_group, groups
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey, StreamKind
@@ -27,7 +27,7 @@ def null_streams(process: ProcessTables) -> set[StreamKey]:
     named = {
         StreamKey(c, s)
         for c, s in zip(contexts.context_id.tolist(), contexts.null_stream_id.tolist(), strict=True)
-        if s >= 0
+        if s != ABSENT
     }
     null = streams.rows(streams.kind == StreamKind.NULL)
     named |= set(_keys(null))
@@ -183,11 +183,11 @@ def by_stream(table: Kernels | Copies | Memsets) -> dict[StreamKey, Index]:
         return {}
     first, group = groups(table.context_id, table.stream_id)
     order, bounds = by_group(group, first.size)
-    # Ids of unified-memory migrations are all zero: they belong to no stream.
+    # Migrations of unified memory belong to none.
     return {
         StreamKey(int(table.context_id[row]), int(table.stream_id[row])): order[
             bounds[i] : bounds[i + 1]
         ]
         for i, row in enumerate(first.tolist())
-        if table.stream_id[row] > 0
+        if table.stream_id[row] != ABSENT
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.fleet import ReportResult
+from overlapcheck.kinds import ProcessKey
 from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_in_names
 from overlapcheck.user_patterns import UserPattern
 
@@ -49,7 +50,7 @@ def label(
         devices = Labels((tuple(str(n) for n in range(len(rows))),), BY_DEVICE)
         return said or devices
     # A report of several processes is no rank, whatever it is called and its launcher was told.
-    if said is not None and any(len(_pids(result)) > 1 for result in results.values()):
+    if said is not None and any(len(_processes(result)) > 1 for result in results.values()):
         return said
     named = ranks_in_names(paths)
     if named is not None:
@@ -90,14 +91,14 @@ def _in_environments(count: int, results: Mapping[int, ReportResult]) -> Labels 
 
 def _said(count: int, results: Mapping[int, ReportResult]) -> Labels | None:
     """By what each process told NVTX; the devices of one process share its rank."""
-    processes: dict[tuple[int, int], str] = {}
+    processes: dict[tuple[int, ProcessKey], str] = {}
     labels: list[tuple[str, ...]] = [()] * count
     for number, result in results.items():
-        pids = [row.pid for row in result.rows]
+        own = [row.process for row in result.rows]
         for row, rank in zip(result.rows, result.said_ranks, strict=True):
-            processes[number, row.pid] = rank
+            processes[number, row.process] = rank
         labels[number] = tuple(
-            f"{rank}.{row.device}" if pids.count(row.pid) > 1 else rank
+            f"{rank}.{row.device}" if own.count(row.process) > 1 else rank
             for row, rank in zip(result.rows, result.said_ranks, strict=True)
         )
     ranks = list(processes.values())
@@ -106,5 +107,5 @@ def _said(count: int, results: Mapping[int, ReportResult]) -> Labels | None:
     return Labels(tuple(labels), "NVTX names")
 
 
-def _pids(result: ReportResult) -> set[int]:
-    return {row.pid for row in result.rows}
+def _processes(result: ReportResult) -> set[ProcessKey]:
+    return {row.process for row in result.rows}

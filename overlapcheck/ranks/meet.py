@@ -26,7 +26,6 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.rendezvous import Meeting, Member, meetings
 
-_PID_BITS = 24
 MAX_LABELS = 16
 MAX_WAITS = 16
 MAX_MEANWHILE = 4
@@ -78,7 +77,7 @@ def met_ranks(
     for number, (report, position) in enumerate(owners):
         result = results[report]
         # Without UTC a report's clock is its own.
-        host = (0,) if same_host else (rows[number].pid >> _PID_BITS,)
+        host = (0,) if same_host else (rows[number].host,)
         hosts.add(host)
         clock = host if result.utc_start_ns is not None else (*host, report)
         offset = result.utc_start_ns or 0

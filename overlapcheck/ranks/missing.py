@@ -85,7 +85,7 @@ def _missing(count: int, which: Collection[int], why: str, here: int) -> Missing
 
 def _ranks_in(result: ReportResult) -> int:
     """Processes that used a device; a report without one is of one rank all the same."""
-    return max(len({row.pid for row in result.rows}), 1)
+    return max(len({row.process for row in result.rows}), 1)
 
 
 def _numbers(

@@ -143,5 +143,5 @@ def _place(row: RankRow, rows: Sequence[RankRow]) -> str:
     beside = [one for one in rows if one.report_number == row.report_number]
     if len(beside) == 1:
         return ""
-    beside.sort(key=lambda one: (SEVERITY.index(one.outcome), one.pid, one.device))
+    beside.sort(key=lambda one: (SEVERITY.index(one.outcome), one.host, one.pid, one.device))
     return f"#device-{beside.index(row)}"

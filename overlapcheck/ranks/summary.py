@@ -41,8 +41,9 @@ def summarize(report: Report) -> ReportResult:
     if measured is None:
         raise ValueError("a report read back from JSON has no measurements to summarise")
     capture = report.capture
-    known = {DeviceKey(device.pid, device.device) for device in report.devices}
+    known = {device.key for device in report.devices}
     pairs = list(zip(report.devices, measured.devices, strict=True))
+    names = measured.ranks.names
     return ReportResult(
         settings=Settings(
             capture.program, capture.nsys_version, capture.driver_version, capture.environment
@@ -53,16 +54,17 @@ def summarize(report: Report) -> ReportResult:
         encounters=tuple(_encounters(tables) for _, tables in pairs),
         variables=measured.ranks.variables,
         world_sizes=measured.ranks.sizes,
-        said_ranks=tuple(measured.ranks.names.get(device.pid, "") for device in report.devices),
+        said_ranks=tuple(names.get(device.key.process, "") for device in report.devices),
     )
 
 
 def _row(report: Report, device: DeviceReport, tables: DeviceMeasurements) -> RankRow:
-    key = DeviceKey(device.pid, device.device)
+    key = device.key
     checks = report.verdict.of_device(key).checks
     return RankRow(
         report=report.capture.report,
         pid=device.pid,
+        host=device.host,
         device=device.device,
         gpu=device.name,
         outcome=Verdict(checks).outcome if checks else Outcome.INCONCLUSIVE,

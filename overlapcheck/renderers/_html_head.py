@@ -24,7 +24,7 @@ _MEANINGS = (
 
 def key_of(device: DeviceReport) -> DeviceKey:
     """Identity of a device in checks and findings."""
-    return DeviceKey(device.pid, device.device)
+    return device.key
 
 
 def badge(outcome: Outcome, *, large: bool = False) -> Html:
@@ -62,7 +62,7 @@ def facts_block(report: Report) -> Html:
     pairs = [
         ("program", capture.program),
         ("report", capture.report),
-        ("nsys", capture.nsys_version or "unknown version"),
+        (capture.recorder or "recorder", capture.nsys_version or "unknown version"),
         ("driver", capture.driver_version),
         ("set", " ".join(f"{name}={value}" for name, value in capture.environment.items())),
         ("moved thresholds", report.moved),
@@ -80,7 +80,7 @@ def definitions(pairs: list[tuple[str, Child]], cls: str) -> Html:
 
 
 def problems_block(report: Report) -> Html | None:
-    """What spoils the recording, and what nsys itself had to say."""
+    """What spoils the recording, and what the recorder itself had to say."""
     named = " ".join(check.reason for check in report.verdict.checks)
     said = [what for what in report.capture.problems if what not in named]
     said += report.capture.messages

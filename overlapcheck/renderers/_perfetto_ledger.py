@@ -65,7 +65,7 @@ def _single(device: DeviceMeasurements, names: Names) -> list[Slice]:
             "before_kernel": plain(names_no_one(names.strings.text(kernel)), 200)
         }
         if call >= 0:
-            args["thread"] = _told(names.thread(device.key.pid, tid), 80)
+            args["thread"] = _told(names.thread(device.process, tid), 80)
             args["call"] = f"{plain(names.strings.text(call), 80)} ({duration(call_ns)})"
         if work != Work.NONE:
             args["operation"] = f"{Work(work).name.lower()} on stream {stream}"

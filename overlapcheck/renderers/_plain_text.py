@@ -54,7 +54,7 @@ def _name(check: Check, several: bool) -> str:
 
 def key_of(device: DeviceReport) -> DeviceKey:
     """The key by which checks and findings refer to a device."""
-    return DeviceKey(device.pid, device.device)
+    return device.key
 
 
 def device_text(device: DeviceReport) -> str:

@@ -92,9 +92,7 @@ def _first_cause(report: Report) -> str:
 def looked_at(report: Report) -> list[Text]:
     """The recording: program, file and versions; identical for all devices."""
     capture = report.capture
-    versions = [
-        f"nsys {capture.nsys_version}" if capture.nsys_version else "nsys of unknown version"
-    ]
+    versions = [capture.recorded_by]
     if capture.driver_version:
         versions.append(f"driver {capture.driver_version}")
     lines = []

@@ -58,7 +58,7 @@ def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
     return {
         "report": capture.report,
         "program": capture.program,
-        "nsys": capture.nsys_version,
+        capture.recorder or "recorder": capture.nsys_version,
         "window": window_text(device) if device else "",
     }
 
@@ -66,8 +66,8 @@ def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
 def _class_name(report: Report, device: DeviceReport | None) -> str:
     if device is None:
         return "overlapcheck.recording"
-    pids = sorted({other.pid for other in report.devices})
-    process = f"process{pids.index(device.pid)}." if len(pids) > 1 else ""
+    processes = sorted({other.key.process for other in report.devices})
+    process = f"process{processes.index(device.key.process)}." if len(processes) > 1 else ""
     return f"overlapcheck.{process}device{device.device}"
 
 

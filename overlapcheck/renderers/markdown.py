@@ -188,7 +188,9 @@ def _foot(report: Report) -> str:
     facts = [
         inline(capture.program, 200),
         inline(capture.report, 200),
-        f"nsys {inline(capture.nsys_version, 40)}" if capture.nsys_version else "",
+        f"{inline(capture.recorder, 40)} {inline(capture.nsys_version, 40)}"
+        if capture.nsys_version
+        else "",
         f"overlapcheck {inline(report.tool_version, 40)}",
     ]
     return f"<sub>{' · '.join(fact for fact in facts if fact)}</sub>\n"

@@ -66,7 +66,7 @@ def _lines(report: Report) -> list[Text]:
 
 
 def _key(device: DeviceReport) -> DeviceKey:
-    return DeviceKey(device.pid, device.device)
+    return device.key
 
 
 def _judged(report: Report, device: DeviceReport) -> Verdict:

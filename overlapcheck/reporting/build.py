@@ -85,7 +85,8 @@ def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureS
     return CaptureSummary(
         report=source.name,
         program=info.program,
-        nsys_version=info.nsys_version,
+        nsys_version=info.recorder_version,
+        recorder=trace.recorder.name,
         schema_version=info.schema_version,
         driver_version=info.driver_version,
         graph_granularity=info.graph_granularity.value,
@@ -102,15 +103,15 @@ def _event_edges(trace: Trace) -> str:
     records = rows_or_none(trace.event_records, EventRecords)
     # Without ids that pair waits with records, the latest record of an event is its.
     unpaired = (records.event_sync_id == ABSENT).all() and (records.event_id != ABSENT).any()
-    return "recorded" if unpaired or (records.event_sync_id > 0).any() else "inferred"
+    return "recorded" if unpaired or (records.event_sync_id != ABSENT).any() else "inferred"
 
 
 def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> DeviceReport:
     window = device.window
-    name = PurePath(device.process_name).name or "process"
     return DeviceReport(
         pid=device.key.pid,
-        process=f"{name} ({device.key.pid & 0xFFFFFF})",
+        host=device.key.host,
+        process=_title(trace, device.process),
         device=device.key.device_id,
         name=device.gpu_name,
         window=WindowSummary(
@@ -151,6 +152,13 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
         ranges=tuple(_range(part) for part in device.ranges),
         collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
+
+
+def _title(trace: Trace, number: int) -> str:
+    """Name and pid of a process, and its machine where there are several."""
+    process = trace.processes[number]
+    hosts = {other.key.host for other in trace.processes}
+    return process.title if len(hosts) == 1 else f"{process.title} on host {process.key.host}"
 
 
 def _ledger(ledger: IdleLedger) -> tuple[LedgerEntry, ...]:
@@ -245,7 +253,7 @@ def _blocking(trace: Trace, device: DeviceMeasurements) -> tuple[BlockingSummary
     return tuple(
         BlockingSummary(
             api=trace.strings.text(int(calls.name_id[i])),
-            thread=trace.thread_names.get((device.key.pid, int(calls.tid[i])), ""),
+            thread=trace.thread_names.get((device.process, int(calls.tid[i])), ""),
             tid=int(calls.tid[i]),
             count=int(calls.count[i]),
             total_ns=int(calls.total_ns[i]),

@@ -103,7 +103,7 @@ class _Shown:
 
     def thread(self, tid: int) -> str:
         """The name of a thread, or its number."""
-        return self.trace.thread_names.get((self.device.key.pid, tid), "") or f"thread {tid}"
+        return self.trace.thread_names.get((self.device.process, tid), "") or f"thread {tid}"
 
 
 def _instance(shown: _Shown, cause: str, piece: int) -> Instance:

@@ -94,7 +94,7 @@ def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> li
     """Time that one thread spent inside one call: the pair that fills most of the drawn part."""
     calls = rows_or_none(trace.api_calls, ApiCalls)
     calls = calls.rows(slice(0, int(np.searchsorted(calls.start_ns, edges[-1]))))
-    calls = calls.rows((calls.end_ns > edges[0]) & (calls.pid == device.key.pid))
+    calls = calls.rows((calls.end_ns > edges[0]) & (calls.process == device.process))
     worst, worst_ns = (ABSENT, ABSENT), 0
     inside = Intervals.of(calls.start_ns[:0], calls.end_ns[:0])
     held_most = device.blocking.rows(slice(0, MAX_CALLS))
@@ -106,7 +106,7 @@ def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> li
             worst, worst_ns, inside = (tid, name_id), held.total_ns, held
     if not worst_ns:
         return []
-    thread = trace.thread_names.get((device.key.pid, worst[0]), "") or str(worst[0])
+    thread = trace.thread_names.get((device.process, worst[0]), "") or str(worst[0])
     note = f"inside {percent(worst_ns / max(int(edges[-1] - edges[0]), 1))}"
     return [PictureRow(thread, "host", trace.strings.text(worst[1]), _cells(inside, edges), note)]
 

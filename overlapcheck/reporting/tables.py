@@ -188,7 +188,7 @@ def _texts(ids: Ints, names: Names) -> pd.Series[str]:
 
 def _threads(tids: Ints, device: DeviceMeasurements, names: Names) -> pd.Series[str]:
     distinct = pd.unique(tids).tolist()
-    return _words(tids, {i: names.thread(device.key.pid, i) for i in distinct if i != ABSENT})
+    return _words(tids, {i: names.thread(device.process, i) for i in distinct if i != ABSENT})
 
 
 def _optional(ids: Whole) -> pd.Series[int]:

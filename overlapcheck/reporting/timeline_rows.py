@@ -112,7 +112,7 @@ def host_calls(
     """
     calls = rows_or_none(trace.api_calls, ApiCalls)
     wanted = np.unique(launches)
-    mine = calls.pid == device.key.pid
+    mine = calls.process == device.process
     of_process = wanted if mine.all() else np.flatnonzero(mine)[wanted]
     return HostCalls(_own(calls, device), calls.rows(of_process), wanted, held_from_ns)
 
@@ -169,7 +169,7 @@ def _own(table: Timed, device: DeviceMeasurements) -> Timed:
     begun = table.end_ns[:stop] > window.start_ns
     first = int(np.argmax(begun)) if stop and begun.any() else stop
     run = table.rows(slice(first, stop))
-    return _chosen(run, begun[first:] & (run.pid == device.key.pid))
+    return _chosen(run, begun[first:] & (run.process == device.process))
 
 
 def _chosen(table: Timed, mask: Mask) -> Timed:
@@ -278,7 +278,7 @@ def _threads(drawing: Drawing, trace: Trace, device: DeviceMeasurements, host: H
         held = mine.end_ns - mine.start_ns >= host.held_from_ns
         row = len(drawing.rows)
         drawing.thread_rows[tid] = row
-        label = trace.thread_names.get((device.key.pid, tid), "") or f"thread {tid}"
+        label = trace.thread_names.get((device.process, tid), "") or f"thread {tid}"
         held_ns = int((mine.end_ns - mine.start_ns)[held].sum())
         share = percent(min(held_ns / max(device.window.length_ns, 1), 1.0))
         drawing.rows.append(TimelineRow(RowRole.THREAD, label, f"tid {tid}, held {share}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from overlapcheck.ledger import Reason
 from overlapcheck.measurements import Framework
 from overlapcheck.thresholds import Thresholds
 from tests.causes.test_pictures import CASES
+from tests.pictures import picture
 
 HEADINGS = [
     "What it is",
@@ -65,8 +67,9 @@ def test_the_manual_page_speaks_to_both_frameworks(cause: str) -> None:
 def test_advice_and_its_limits_are_clauses(cause: str) -> None:
     found = causes()[cause]
 
+    measured = picture("s7 kernel k |a|").measure()
     for framework, once in product(Framework, (False, True)):
-        advice = found.advise(framework, once)
+        advice = found.advise(replace(measured, framework=framework), once)
         assert advice
         assert not advice.endswith(".")
         assert advice[0].islower()

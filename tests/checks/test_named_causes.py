@@ -7,9 +7,9 @@ from overlapcheck.finding import MATERIAL_SHARE, Confidence, Finding
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.verdict import Check, Outcome, Policy
-from tests.pictures import picture, pid_of
+from tests.pictures import device_of, picture
 
-DEVICE = DeviceKey(pid_of(1), 0)
+DEVICE = device_of(1)
 MEASURED = picture("s7 kernel k |.aaaa|\nt1 cudaLaunchKernel |a....|").measure()
 
 

@@ -6,9 +6,8 @@ import pytest
 
 from overlapcheck.checks.judge import judge
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.verdict import Check, Limits, Outcome, Policy
-from tests.pictures import picture, pid_of
+from tests.pictures import device_of, picture
 
 # forward: copy b under kernel a; load: copy d in the open, then 1 column of nothing.
 PROGRAM = """
@@ -47,7 +46,7 @@ def test_the_same_copies_pass_in_one_range_and_fail_in_another() -> None:
     ]
     assert found[4].reason == "5.0 us of 9.0 us"
     assert found[3].at_least
-    assert {check.device for check in found} == {DeviceKey(pid_of(1), 0)}
+    assert {check.device for check in found} == {device_of(1)}
 
 
 def test_only_what_is_set_is_judged() -> None:

@@ -110,7 +110,7 @@ def test_no_text_is_read_of_a_source_whose_name_holds_a_nul(tmp_path: Path) -> N
     from dataclasses import replace
 
     from overlapcheck.finding import SourceLine
-    from overlapcheck.ingest.source_lines import located
+    from overlapcheck.reporting.source_lines import located
     from tests.renderers.reports import REPORTS
 
     found = next(report.findings for report in REPORTS.values() if report.findings)

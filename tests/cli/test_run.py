@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from overlapcheck.capture.discovery import Nsys
-from overlapcheck.capture.profile import CapturedReport
 from overlapcheck.capture.spec import CaptureSpec
+from overlapcheck.captured import CapturedReport
 from overlapcheck.cli import cli
 from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
+from tests.renderers.reports import REPORTS
 
 NSYS = Nsys(Path("/n/nsys"), "2025.3.1.90-1")
 
@@ -44,11 +44,11 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
         if told.capture_error:
             raise told.capture_error
         report = Path("step.nsys-rep")
-        return CapturedReport(report, nsys, told.program_exit, told.stopped_by, ("a warning",))
+        return CapturedReport(report, told.program_exit, told.stopped_by, ("a warning",))
 
     def analyze(report: Path, **options: Any) -> Any:
         told.analyzed = {"report": report, **options}
-        return SimpleNamespace()
+        return REPORTS["pass"]
 
     def deliver(_: Any, judging: Any) -> ExitCode:
         told.results = judging.outputs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from overlapcheck.finding import Confidence, Finding
 from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import (
     CaptureSummary,
     CopySummary,
@@ -112,7 +111,7 @@ def report(*devices: DeviceReport, problems: tuple[str, ...] = (), name: str = "
         Finding(
             cause=entry.cause,
             title=entry.cause,
-            device=DeviceKey(one.pid, one.device),
+            device=one.key,
             blamed=Intervals.span(0, entry.ns),
             share=entry.ns / one.window_ns,
             per_step_ns=entry.ns / one.window.steps if one.window.steps else None,

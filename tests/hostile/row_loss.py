@@ -26,9 +26,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from overlapcheck.checks.judge import judge
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.verdict import Outcome, Policy, Verdict
 
 JUDGED = (

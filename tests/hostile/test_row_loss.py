@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.ingest.read import read_trace
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import Copies, rows_or_none
 from overlapcheck.verdict import Outcome
 from tests.export import RealExport, edit, query

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport
 from tests.pictures import Picture, picture, tid_of
 

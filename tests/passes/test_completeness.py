@@ -7,7 +7,7 @@ import pytest
 from overlapcheck.columns import ABSENT
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from tests.export import RealExport, edit
-from tests.pictures import Picture, measure_file, picture, pid_of
+from tests.pictures import Picture, measure_file, picture
 
 
 def problems(drawing: Picture) -> list[CaptureProblem]:
@@ -40,7 +40,7 @@ def test_a_launch_without_a_row_before_one_with_a_row_is_a_loss() -> None:
     )
 
     assert problem.fault is CaptureFault.LAUNCHES_WITHOUT_ROWS
-    assert problem.pid == pid_of(1)
+    assert problem.process == 0
     assert problem.what == "1 of 3 kernel launches left no row on the device"
     assert problem.settle_with
 
@@ -345,7 +345,7 @@ def test_copies_without_kernels_are_nothing_to_judge() -> None:
 def test_a_recording_of_nothing_says_what_was_asked_for() -> None:
     (problem,) = problems(picture("t1 os read |.xx|"))
 
-    assert problem.pid == ABSENT
+    assert problem.process == ABSENT
     assert problem.what == (
         "no kernel, CUDA call or NVTX range was recorded (asked for: Cuda, NvtxEvents, OSRuntime)"
     )
@@ -371,7 +371,7 @@ def test_a_process_that_lost_every_kernel_is_a_fault_beside_others_that_have_the
     )
 
     assert problem.fault is CaptureFault.NO_KERNELS
-    assert problem.pid == pid_of(2)
+    assert problem.process == 1
     assert problem.what.startswith("2 kernel launches, but not one kernel row (")
 
 
@@ -397,4 +397,4 @@ def test_a_problem_concerns_its_own_process() -> None:
         """)
     )
 
-    assert [problem.pid for problem in found] == [pid_of(2)]
+    assert [problem.process for problem in found] == [1]

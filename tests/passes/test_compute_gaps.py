@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from overlapcheck.columns import ABSENT
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.intervals import Intervals
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport
 from tests.pictures import Picture, picture
 

@@ -7,11 +7,10 @@ import pytest
 from overlapcheck.causes._ranking import findings
 from overlapcheck.copies import Direction
 from overlapcheck.errors import PolicyInvalid, TooLarge
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.passes import measure as measure_module
 from overlapcheck.selection import Selection
 from tests.export import RealExport, edit
-from tests.pictures import measure_file, picture, pid_of
+from tests.pictures import device_of, measure_file, picture, shifted_pid_of
 
 TWO_BY_TWO = """
 p1 gpu0 s7 kernel k      |aa..bb|
@@ -25,9 +24,9 @@ def test_every_process_and_device_is_measured_apart_and_in_order() -> None:
     devices = picture(TWO_BY_TWO).measure().devices
 
     assert [device.key for device in devices] == [
-        DeviceKey(pid_of(1), 0),
-        DeviceKey(pid_of(1), 1),
-        DeviceKey(pid_of(2), 0),
+        device_of(1),
+        device_of(1, 1),
+        device_of(2),
     ]
     assert [device.compute_ns for device in devices] == [4_000, 2_000, 2_000]
     assert [list(device.copies) for device in devices] == [[], [], [Direction.H2D]]
@@ -157,11 +156,11 @@ def test_page_faults_are_counted_where_they_were_recorded(tmp_path: Path) -> Non
         *(
             f"INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES ({at}, {pid << 24}, {device}, 0, 8)"
             for at, pid, device in (
-                (0, pid_of(1), 0),
-                (3_999, pid_of(1), 0),
-                (4_000, pid_of(1), 0),
-                (1_000, pid_of(1), 1),
-                (1_000, pid_of(2), 0),
+                (0, shifted_pid_of(1), 0),
+                (3_999, shifted_pid_of(1), 0),
+                (4_000, shifted_pid_of(1), 0),
+                (1_000, shifted_pid_of(1), 1),
+                (1_000, shifted_pid_of(2), 0),
             )
         ),
     )

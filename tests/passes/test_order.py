@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from overlapcheck.columns import ABSENT, constant
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.order import Order, Relation
 from overlapcheck.passes.order.event_waits import latest_records, records_of
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
-from overlapcheck.trace import EventRecords, Syncs, Trace, pids_of
+from overlapcheck.sources.nsys.read import read_trace
+from overlapcheck.trace import EventRecords, Syncs, Trace, processes_of
 from tests.conftest import EXPORTS
 from tests.export import RealExport
 from tests.pictures import picture
@@ -25,7 +25,7 @@ NAMES = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
 
 def order_of(text: str, **options: Any) -> tuple[Trace, Order]:
     trace = picture(text, column_us=10, **options).trace()
-    (process,) = process_tables(trace, pids_of((trace.kernels, trace.copies)))
+    (process,) = process_tables(trace, processes_of((trace.kernels, trace.copies)))
     return trace, Orders(Selection()).of(process)
 
 
@@ -170,7 +170,7 @@ def test_without_ids_that_pair_them_a_wait_takes_the_latest_record_of_its_event(
     records = replace(trace.event_records, event_sync_id=unpaired)
     syncs = replace(trace.syncs, event_sync_id=constant(ABSENT, len(trace.syncs)))
     older = replace(trace, event_records=records, syncs=syncs)
-    (process,) = process_tables(older, pids_of((older.kernels,)))
+    (process,) = process_tables(older, processes_of((older.kernels,)))
     order = Orders(Selection()).of(process)
 
     assert told(older, order, Relation.EVENT) == [("s13", "fwd")]
@@ -182,7 +182,7 @@ def test_edges_are_linear_in_the_rows_and_lie_within_them(
     name: str, real_export: RealExport
 ) -> None:
     trace = read_trace(real_export(name))
-    for process in process_tables(trace, pids_of((trace.kernels, trace.copies))):
+    for process in process_tables(trace, processes_of((trace.kernels, trace.copies))):
         order = Orders(Selection()).of(process)
         rows, edges = len(order.operations), order.edges
         threads = np.unique(process.calls.tid).size
@@ -199,9 +199,9 @@ def test_the_latest_record_of_the_event_is_the_one_that_the_sync_id_names(
     name: str, real_export: RealExport
 ) -> None:
     trace = read_trace(real_export(name))
-    for process in process_tables(trace, pids_of((trace.kernels, trace.copies))):
+    for process in process_tables(trace, processes_of((trace.kernels, trace.copies))):
         records, syncs = process.event_records, process.syncs
-        waits = np.flatnonzero(syncs.event_sync_id > 0)
+        waits = np.flatnonzero(syncs.event_sync_id != ABSENT)
         by_id = records_of(records, syncs, waits)
         known = by_id != ABSENT
         if known.any():

@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlapcheck.copies import Direction
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.time_use import RangeUse
 from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Ranges, Trace, rows_or_none
 from tests.export import RealExport
-from tests.pictures import Picture, picture, pid_of
+from tests.pictures import Picture, device_of, picture
 
 HERE_HIDDEN_THERE_EXPOSED = """
 s7  kernel k         |.aaaaaaaa.......cccc..|
@@ -301,9 +300,9 @@ def test_each_device_of_each_process_has_its_own() -> None:
     devices = picture(TWO).measure(ranges=("part",)).devices
 
     assert {device.key: list(device.ranges[0].time) for device in devices} == {
-        DeviceKey(pid_of(1), 0): [(1_000, 5_000)],
-        DeviceKey(pid_of(1), 1): [(3_000, 5_000)],
-        DeviceKey(pid_of(2), 0): [(9_000, 11_000)],
+        device_of(1): [(1_000, 5_000)],
+        device_of(1, 1): [(3_000, 5_000)],
+        device_of(2): [(9_000, 11_000)],
     }
 
 
@@ -312,9 +311,9 @@ def test_each_device_of_each_process_has_its_own() -> None:
 
 def launched(trace: Trace, device: DeviceMeasurements) -> list[tuple[int, int, int]]:
     """Launch, start and end of each operation of a device."""
-    pid, device_id = device.key
+    process, device_id = device.process, device.key.device_id
     calls = rows_or_none(trace.api_calls, ApiCalls)
-    own = calls.rows(calls.pid == pid)
+    own = calls.rows(calls.process == process)
     started = dict(zip(own.correlation_id.tolist(), own.start_ns.tolist(), strict=True))
     found = []
     for table, kind in (
@@ -323,7 +322,7 @@ def launched(trace: Trace, device: DeviceMeasurements) -> list[tuple[int, int, i
         (trace.memsets, Memsets),
     ):
         rows: Any = rows_or_none(table, kind)
-        rows = rows.rows((rows.pid == pid) & (rows.device_id == device_id))
+        rows = rows.rows((rows.process == process) & (rows.device_id == device_id))
         found += [
             (started[call], start, end)
             for call, start, end in zip(
@@ -343,7 +342,7 @@ def slowly(
     pieces = []
     for i in range(len(ranges)):
         name = trace.strings.text(int(ranges.name_id[i]))
-        if ranges.pid[i] == device.key.pid and fnmatchcase(name, pattern):
+        if ranges.process[i] == device.process and fnmatchcase(name, pattern):
             opened, closed = int(ranges.start_ns[i]), int(ranges.end_ns[i])
             own = [(start, end) for at, start, end in work if opened <= at < closed]
             if any(start < window.end_ns and end > window.start_ns for start, end in own):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from overlapcheck.causes._ranking import findings
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import RealExport
 
 TIMES = 5

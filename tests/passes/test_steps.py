@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overlapcheck.ingest.read import read_trace
 from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.window.steps import (
@@ -15,13 +14,15 @@ from overlapcheck.passes.window.steps import (
     family_of,
     step_ranges,
 )
+from overlapcheck.sources.nsys.read import read_trace
+from overlapcheck.trace import processes_of
 from tests.export import edit
-from tests.pictures import Picture, picture, pid_of
+from tests.pictures import Picture, picture
 
 
 def family(drawing: Picture, pattern: str | None = None) -> StepRanges | None:
     trace = drawing.trace()
-    return step_ranges(process_tables(trace, [pid_of(1)])[0].ranges, trace.strings, pattern)
+    return step_ranges(process_tables(trace, [0])[0].ranges, trace.strings, pattern)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,8 @@ def test_ranges_of_every_kind_are_steps_and_marks_are_not(
 ) -> None:
     path = picture("t1 nvtx step |001122|").export(tmp_path / "ranges.sqlite")
     trace = read_trace(edit(path, f"UPDATE NVTX_EVENTS SET eventType = {event_type}"))
-    found = step_ranges(process_tables(trace, [pid_of(1)])[0].ranges, trace.strings)
+    tables = process_tables(trace, processes_of((trace.ranges,)))
+    found = step_ranges(tables[0].ranges, trace.strings) if tables else None
 
     assert (len(found) if found else 0) == steps
 

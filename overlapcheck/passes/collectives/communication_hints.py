@@ -24,6 +24,7 @@ from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import StreamTimeline, Window
 from overlapcheck.passes.collectives.collectives import InWindow
 from overlapcheck.passes.process import (
+    ABSENT,
     ABSENT_TIME,
     NO_CALL,
     DeviceTables,
@@ -111,7 +112,7 @@ def _waits(process: ProcessTables) -> Index:
         return np.empty(0, dtype=np.intp)
     call = process.launches.rows(process.syncs.correlation_id)
     waits = (call != NO_CALL) & (process.call_kind[np.maximum(call, 0)] == ApiKind.WAIT_EVENT)
-    return np.flatnonzero(waits & (process.syncs.event_sync_id > 0))
+    return np.flatnonzero(waits & (process.syncs.event_sync_id != ABSENT))
 
 
 def _between_waits(

@@ -53,16 +53,16 @@ def _by_stack(calls: ApiCalls, trace: Trace, limits: Thresholds) -> Ints:
 
 def _stack_of_calls(calls: ApiCalls, marks: Backtraces, limits: Thresholds) -> Ints:
     stack = np.full(len(calls), ABSENT, dtype=np.int64)
-    for row in groups(calls.pid, calls.tid)[0].tolist():
-        pid, tid = int(calls.pid[row]), int(calls.tid[row])
-        own = marks.rows((marks.pid == pid) & (marks.tid == tid))
+    for row in groups(calls.process, calls.tid)[0].tolist():
+        process, tid = int(calls.process[row]), int(calls.tid[row])
+        own = marks.rows((marks.process == process) & (marks.tid == tid))
         if len(own) == 0:
             continue
         mine = np.flatnonzero(calls.tid == tid)
         start = calls.start_ns[mine]
         # A mark precedes its call, and may carry a later time by clock rounding.
         at = last_at_or_before(own.start_ns, start + limits.stack_clock_slack_ns)
-        near = (at >= 0) & (start - own.start_ns[at] <= limits.stack_before_call_ns)
+        near = (at != ABSENT) & (start - own.start_ns[at] <= limits.stack_before_call_ns)
         stack[mine[near]] = own.stack_id[at[near]]
     return stack
 

@@ -50,7 +50,7 @@ class Places:
         """Place of the innermost directive around each call, shape (n,); None without any."""
         if len(self.directives) == 0 or len(calls) == 0:
             return None
-        mine = np.flatnonzero(self.directives.pid == calls.pid[0])
+        mine = np.flatnonzero(self.directives.process == calls.process[0])
         found = np.full(len(calls), ABSENT, dtype=np.int64)
         for tid in distinct(self.directives.tid[mine]).tolist():
             own = mine[self.directives.tid[mine] == tid]

@@ -164,7 +164,7 @@ HOST: tuple[Rule[HostTime, Ruling], ...] = (
         "profiler-overhead",
         "the profiler itself was at work on the launching thread",
         "profiler-overhead",
-        "profiler_overhead/fires_nsys_held_the_launching_thread",
+        "profiler_overhead/fires_the_profiler_held_the_launching_thread",
         host_rules.profiler_overhead,
     ),
     Rule(

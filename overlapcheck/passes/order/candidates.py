@@ -120,7 +120,9 @@ class StreamNumbers:
     def __init__(self, ops: Operations) -> None:
         rows, _ = groups(ops.stream)
         keys = zip(ops.context_id[rows].tolist(), ops.stream_id[rows].tolist(), strict=True)
-        self._numbers = dict(zip(keys, ops.stream[rows].tolist(), strict=True))
+        pairs = zip(keys, ops.stream[rows].tolist(), strict=True)
+        # What runs on no stream, like a migration of unified memory, waits for none.
+        self._numbers = {key: number for key, number in pairs if key[1] != ABSENT}
 
     def of(self, context_id: Whole, stream_id: Whole) -> Ints:
         """Number of each pair of ids; ABSENT where no operation has it."""

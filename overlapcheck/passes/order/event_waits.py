@@ -68,8 +68,8 @@ def event_waits(find: Finder) -> EventWaits:
     before = recorded_operations(find, record)
     known = (after != ABSENT) & (stream != ABSENT)
     exact = known & (before != ABSENT)
-    # NOTE: event id 0 means that the event was never recorded: the wait does nothing.
-    never = taken(syncs.event_sync_id, sync, ABSENT) == 0
+    # A wait for an event that was never recorded does nothing.
+    never = taken(syncs.never_recorded, sync, False)
     unknown = known & (record == ABSENT) & ~never
     return EventWaits(Pairs(after[exact], before[exact], rows[exact]), distinct(after[unknown]))
 
@@ -100,7 +100,7 @@ def records_of(records: EventRecords, syncs: Syncs, sync: Index) -> Index:
     if len(records) == 0 or len(syncs) == 0:
         return found
     if (records.event_sync_id != ABSENT).any():
-        usable = np.flatnonzero(records.event_sync_id > 0)
+        usable = np.flatnonzero(records.event_sync_id != ABSENT)
         order = usable[ordered(records.event_sync_id[usable])]
         wanted = taken(syncs.event_sync_id, sync, ABSENT)
         return taken(order, position_of(records.event_sync_id[order], wanted), ABSENT)

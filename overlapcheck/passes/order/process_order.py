@@ -28,12 +28,12 @@ class Orders:
 
     def of(self, process: ProcessTables) -> Order:
         """The order of a process."""
-        if process.pid not in self._found:
+        if process.number not in self._found:
             names = process.kernels.name_id
             communication = process.strings.matching(names, self._selection.is_communication)
             limits = self._selection.thresholds
-            self._found[process.pid] = process_order(process, communication, limits)
-        return self._found[process.pid]
+            self._found[process.number] = process_order(process, communication, limits)
+        return self._found[process.number]
 
 
 def process_order(process: ProcessTables, communication: Mask, limits: Thresholds) -> Order:

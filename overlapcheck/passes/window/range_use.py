@@ -3,7 +3,7 @@
 GPU work (kernels, copies, memsets) belongs to an instance of a range if its launch call started
 while the instance was open, whatever thread made the call, for frameworks launch the backward pass
 from another thread. The device time of an instance runs from the first start to the last end of its
-work (nsys calls this GPU projection), cut to the device's window; that of the range is the union
+work (known as GPU projection), cut to the device's window; that of the range is the union
 over its instances.
 
     range        [ forward ]          [ forward ]

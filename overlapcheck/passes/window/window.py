@@ -170,7 +170,7 @@ def _of_ranges(
         why = selection.told("skip")
         if skip >= len(ranges):
             raise PolicyInvalid(
-                f"{why} leaves no step: process {process.pid & 0xFFFFFF} has"
+                f"{why} leaves no step: process {process.key.pid} has"
                 f" {count_of(len(ranges), 'step')} of '{ranges.family}'",
                 f"skip {len(ranges) - 1} at most",
             )

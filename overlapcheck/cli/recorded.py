@@ -1,0 +1,25 @@
+"""What a user is told between recording a program and judging the recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from overlapcheck.cli.messages import say
+from overlapcheck.cli.stopping import stoppable
+
+if TYPE_CHECKING:
+    from overlapcheck.captured import CapturedReport
+
+
+@contextmanager
+def told(program: str, captured: CapturedReport) -> Iterator[None]:
+    """Say where the report is and how the program ended; the block can be stopped."""
+    report = captured.report
+    for warning in (*captured.warnings, f"the report is {report}"):
+        say(warning)
+    if captured.program_exit:
+        say(f"{program} {captured.ending}")
+    with stoppable(f"analysing {report}", f"overlapcheck analyze {report}"):
+        yield

@@ -1,1 +1,0 @@
-"""SQLite export → `Trace`. The only stage that knows SQL, table names and nsys versions."""

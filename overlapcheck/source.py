@@ -1,0 +1,62 @@
+"""What reads recordings: one source for each kind of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from overlapcheck.recorder import Content, Recorder
+from overlapcheck.trace import Trace
+
+
+class Source(Protocol):
+    """What each file of `sources/` offers as `SOURCE`, and other packages as an entry point.
+
+    >>> class Kineto:
+    ...     name = "kineto"
+    ...     def recognises(self, path): return path.name.endswith(".pt.trace.json")
+    ...     def read(self, path, window_ns): ...
+    ...     def record_again(self, lacking): return None
+    """
+
+    name: str
+    """Of what makes such recordings, as its users call it."""
+
+    def recognises(self, path: Path, /) -> bool:
+        """Whether a file or folder is such a recording; never raises for one that is not."""
+        ...
+
+    def read(self, path: Path, window_ns: tuple[int, int] | None, /) -> Trace:
+        """Read a recording; nothing of it is changed.
+
+        Args:
+            path: a file or folder that `recognises` knows.
+            window_ns: the part, [start, end), that is judged: more may be read; None for all.
+
+        Raises:
+            OverlapcheckError: one line that names the file and what to do.
+        """
+        ...
+
+    def record_again(self, lacking: Content, /) -> str | None:
+        """What a user does to record a content, as a clause; None where it cannot be had."""
+        ...
+
+
+@runtime_checkable
+class NeedsExport(Protocol):
+    """A source, some of whose recordings only nsys itself can open: it reads their exports."""
+
+    def needs_export(self, path: Path, /) -> bool:
+        """Whether this one must be exported first.
+
+        Raises:
+            OverlapcheckError: it is none of its recordings; says what it is instead.
+        """
+        ...
+
+
+def recorder_of(source: Source) -> Recorder:
+    """The words of a source, as a trace carries them."""
+    said = ((content, source.record_again(content)) for content in Content)
+    return Recorder(source.name, {content: words for content, words in said if words})

@@ -1,0 +1,386 @@
+"""Integer columns of a table, straight from the pages of the SQLite file.
+
+A row's integers lie in the file as one byte of type and one to eight bytes of value each. Decoding
+thousands of rows at once costs a tenth of fetching them through SQLite, which hands over one value
+per call. The layout is fixed for good: https://www.sqlite.org/fileformat2.html
+
+    leaf page   kind . . rows . . . | pointer pointer ... |    free    | row | row |
+    row         bytes, rowid, header length, type of each column | values
+
+Only plain tables of integers are decoded: rows that spill over a page, long texts and anything that
+looks wrong (see `btree`) are left to SQLite, which also says what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from overlapcheck.columns import Index, Ints, chosen, compact, constant
+from overlapcheck.sources.nsys.btree import (
+    LEAF,
+    MORE,
+    Bytes,
+    Cells,
+    Table,
+    Undecodable,
+    big_endian,
+    leaves,
+    numbers,
+    page_cells,
+    require_sound,
+)
+from overlapcheck.sources.nsys.excerpt import Keep
+from overlapcheck.sources.nsys.integrity import quoted, uri_of
+
+# What is decoded at a time: much more leaves the processor's cache, and with much less two threads
+# that decode side by side mostly wait for the interpreter.
+_CHUNK_BYTES = 3 << 20
+# A value is fetched as eight bytes, whatever it needs of them.
+_WORD = 8
+_NULL, _REAL, _ZERO, _ONE = 0, 7, 8, 9
+_FIRST_TEXT = 12
+_NUMBER_BITS: Final = np.int64(-0x7F7F7F7F7F7F7F80)
+"""Of eight bytes the bit that says whether a number goes on."""
+
+
+def _sizes() -> Ints:
+    """Bytes of a value by its type."""
+    text = [(number - _FIRST_TEXT) // 2 for number in range(_FIRST_TEXT, 256)]
+    return np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0, *text], dtype=np.int64)
+
+
+_SIZE: Final = _sizes()
+_SHIFT: Final = 64 - 8 * np.minimum(_SIZE, _WORD)
+_SIZE_OF_TWO: Final = (_SIZE[:, None] + _SIZE).ravel()
+"""Bytes of two values, by the two bytes of their types."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What may be stored in a column: SQLite's check tells other things from damage."""
+
+    filled: bool
+    """Not NULL."""
+    affinity: _Affinity
+
+    def require_may_hold(self, kind: Bytes) -> None:
+        """Raise Undecodable unless values of these types, one at least, may be stored in it."""
+        if self.affinity is _Affinity.TEXT:
+            allowed = (kind >= _FIRST_TEXT) | ((kind == _NULL) & (not self.filled))
+            sound = bool(allowed.all())
+        else:
+            sound = int(kind.min()) >= self.filled
+            sound &= self.affinity is _Affinity.NONE or int(kind.max()) <= _FIRST_TEXT
+        if not sound:
+            raise Undecodable
+
+
+class _Affinity(Enum):
+    """What SQLite turns values into before it stores them."""
+
+    NUMBER = auto()
+    TEXT = auto()
+    NONE = auto()
+
+    @classmethod
+    def of(cls, declared: str) -> _Affinity:
+        """That of a column's declared type."""
+        said = declared.upper()
+        if "INT" in said:
+            return cls.NUMBER
+        if any(word in said for word in ("CHAR", "CLOB", "TEXT")):
+            return cls.TEXT
+        return cls.NONE if not said or "BLOB" in said else cls.NUMBER
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    name: str
+    position: int
+    """Of the column in a row."""
+    otherwise: int
+    """Stands for NULL."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What a row holds."""
+
+    columns: list[_Column]
+    wanted: list[_Wanted]
+    """In the order of a row, one at least."""
+
+
+def integer_columns(
+    path: Path, table: str, columns: Mapping[str, int], keep: Keep | None = None
+) -> dict[str, Ints] | None:
+    """Columns of a table as int64, rows in the order of SQLite.
+
+    Args:
+        path: the database.
+        table: name of a table in it.
+        columns: what NULL becomes, by column.
+        keep: chooses among some rows at a time; None takes all.
+
+    Returns:
+        Shape (n,) each, a column of one value stored once; None where SQLite must read them, or say
+        that they are damaged.
+    """
+    try:
+        found = _located(path, table, columns)
+        descriptor = os.open(path, os.O_RDONLY)
+    except (OSError, sqlite3.Error, Undecodable):
+        return None
+    try:
+        return _read(descriptor, *found, keep)
+    except (OSError, IndexError, Undecodable):
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _located(path: Path, table: str, columns: Mapping[str, int]) -> tuple[Table, _Layout]:
+    """Where the table begins, and which of a row's values are wanted."""
+    with closing(sqlite3.connect(uri_of(path), uri=True)) as connection:
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
+        ).fetchone() or (0,)
+        described = connection.execute(f"PRAGMA table_xinfo({quoted(table)})").fetchall()
+    # Of a key SQLite may store the row's number only; generated columns are not stored at all.
+    position = {name: number for number, name, _, _, _, key, _ in described if not key}
+    if not root or any(row[6] for row in described) or not position.keys() >= columns.keys():
+        raise Undecodable
+    with path.open("rb") as stream:
+        header = stream.read(100)
+        size = stream.seek(0, os.SEEK_END)
+    page_bytes = int.from_bytes(header[16:18], "big")
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    pages = int.from_bytes(header[28:32], "big")
+    if not pages or header[24:28] != header[92:96] or pages * page_bytes > size:
+        raise Undecodable  # whoever wrote it last knew nothing of this count
+    place = Table(page_bytes, page_bytes - header[20], pages, int(root))
+    every = [
+        _Column(bool(not_null) and not key, _Affinity.of(declared))
+        for _, _, declared, not_null, _, key, _ in described
+    ]
+    wanted = [_Wanted(name, position[name], otherwise) for name, otherwise in columns.items()]
+    return place, _Layout(every, sorted(wanted, key=lambda one: one.position))
+
+
+def _read(descriptor: int, table: Table, layout: _Layout, keep: Keep | None) -> dict[str, Ints]:
+    found = leaves(descriptor, table)
+    count = max(1, _CHUNK_BYTES // table.page_bytes)
+    parts: dict[str, list[Ints]] = {one.name: [] for one in layout.wanted}
+    for first in range(0, found.page.size, count):
+        chunk = slice(first, first + count)
+        before = int(found.last_rowid[first - 1]) if first else None
+        data, base = _loaded(descriptor, table, found.page[chunk])
+        decoded = _chunk(data, base, table, layout, (before, found.last_rowid[chunk]))
+        rows = None if keep is None else np.flatnonzero(keep(decoded))
+        for name, values in decoded.items():
+            parts[name].append(values if rows is None else chosen(values, rows))
+    return {name: _joined(parts.pop(name)) for name in list(parts)}
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    filled = [part for part in parts if part.size]
+    if not filled:
+        return np.empty(0, dtype=np.int64)
+    count = sum(part.size for part in filled)
+    value = int(filled[0][0])
+    if all(part.strides == (0,) and part[0] == value for part in filled):
+        return constant(value, count)
+    return np.concatenate(filled)
+
+
+def _loaded(descriptor: int, table: Table, pages: Ints) -> tuple[Bytes, Index]:
+    """The pages' bytes, and where each page begins in them."""
+    size = table.page_bytes
+    first, last = int(pages.min()), int(pages.max())
+    if last - first < 2 * pages.size:
+        base = (pages - first) * size
+        runs = [(0, last - first + 1, first)]
+    else:
+        base = np.arange(pages.size) * size
+        runs = [(i, 1, number) for i, number in enumerate(pages.tolist())]
+    data = np.empty(int(base.max()) + size + _WORD, dtype=np.uint8)
+    for begin, count, number in runs:
+        target = data[begin * size : (begin + count) * size].data
+        if os.preadv(descriptor, [target], (number - 1) * size) < target.nbytes:
+            raise Undecodable
+    return data, base
+
+
+def _chunk(
+    data: Bytes, base: Index, table: Table, layout: _Layout, rowids: tuple[int | None, Ints]
+) -> dict[str, Ints]:
+    """The wanted columns of the rows of some leaf pages.
+
+    Args:
+        data: holds the pages.
+        base: where each begins in it.
+        table: what they are of.
+        layout: of a row.
+        rowids: largest row number before these pages, and of each.
+    """
+    cells = page_cells(data, base, table, LEAF)
+    length, at = _short_number(data, cells.start)
+    header = _rowids(data, at, cells, rowids)
+    end = header + length
+    if (end > cells.page + table.usable_bytes).any() or (length > table.usable_bytes - 35).any():
+        raise Undecodable
+    require_sound(data, base, table, cells, end)
+    return _values(data, layout, header, end)
+
+
+def _short_number(data: Bytes, at: Index) -> tuple[Ints, Index]:
+    """Variable-length numbers of one or two bytes, and where each ends."""
+    value = data[at].astype(np.int64)
+    long = value >= MORE
+    if not long.any():
+        return value, at + 1
+    second = data[at + 1].astype(np.int64)
+    if (second[long] >= MORE).any():
+        raise Undecodable
+    return np.where(long, (value - MORE) * MORE + second, value), at + 1 + long
+
+
+def _rowids(data: Bytes, at: Index, cells: Cells, bounds: tuple[int | None, Ints]) -> Index:
+    """Where the rows' numbers end; they count up, each page's within its bounds."""
+    if at.size == 0:
+        return at
+    before, last = bounds
+    row = np.cumsum(cells.count)
+    words = big_endian(data, "i8")[at].astype(np.int64)
+    going_on = words & _NUMBER_BITS
+    bytes_each = _number_bytes(int(going_on[0]))
+    shift = 64 - 8 * bytes_each
+    if bytes_each < _WORD and (going_on >> shift == going_on[0] >> shift).all():
+        # Of equally many bytes: those of the larger number are the larger.
+        words >>= shift
+        in_order = bool((words[1:] > words[:-1]).all())
+        end = at + bytes_each
+        highest, _ = numbers(data, at[row - 1])
+        lowest, _ = numbers(data, at[row - cells.count])
+    else:
+        value, end = numbers(data, at)
+        in_order = bool((value[1:] > value[:-1]).all())
+        highest, lowest = value[row - 1], value[row - cells.count]
+    above = bool((lowest[1:] > last[:-1]).all()) and (before is None or lowest[0] > before)
+    if not in_order or not above or (highest > last).any():
+        raise Undecodable
+    return end
+
+
+def _number_bytes(going_on: int) -> int:
+    """Bytes of the number that a word begins with, from the bits that say so."""
+    for count in range(1, _WORD + 1):
+        if not going_on >> (64 - 8 * count) & MORE:
+            return count
+    return _WORD + 1
+
+
+def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str, Ints]:
+    """The wanted values of each row; its types must account for all of its bytes."""
+    last = layout.wanted[-1].position
+    length = data[header].astype(np.int64)
+    if length.size and not last + 1 < length.min() <= length.max() < MORE:
+        raise Undecodable
+    words = big_endian(data, "i8")
+    by_position = {one.position: one for one in layout.wanted}
+    at = header + length
+    found = {}
+    for position in range(last + 1):
+        kind = data[header + (1 + position)]
+        low, high = (int(kind.min()), int(kind.max())) if kind.size else (_NULL, _NULL)
+        if high >= MORE:
+            raise Undecodable
+        if kind.size:
+            layout.columns[position].require_may_hold(kind[:1] if low == high else kind)
+        if position in by_position:
+            one = by_position[position]
+            found[one.name] = _column(words, at, kind, (low, high), one.otherwise)
+        at = at + (_SIZE[low] if low == high else _SIZE[kind])
+    for count in np.flatnonzero(np.bincount(length)).tolist():
+        rows = slice(None) if length.min() == length.max() else length == count
+        rest = _rest(data, header[rows] + (last + 2), count - last - 2, layout.columns[last + 1 :])
+        if (at[rows] + rest != end[rows]).any():
+            raise Undecodable
+    return found
+
+
+def _rest(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints | int:
+    """Bytes of the values after the wanted ones.
+
+    Args:
+        data: holds the rows.
+        at: where the first of their types lies.
+        count: bytes of their types.
+        columns: that they are of; a row may have fewer, or more.
+    """
+    columns = columns + [_Column(False, _Affinity.NONE)] * (count - len(columns))
+    total: Ints | int = 0
+    for begin in range(0, count, _WORD):
+        some = min(_WORD, count - begin)
+        word = big_endian(data, "u8")[at + begin].astype(np.uint64) >> np.uint64(64 - 8 * some)
+        # Most columns after the wanted ones hold the same for all rows.
+        distinct = word[:1] if (word == word[0]).all() else word
+        types = [(distinct >> np.uint64(8 * i)).astype(np.uint8) for i in range(some)][::-1]
+        for kind, column in zip(types, columns[begin : begin + some], strict=True):
+            if (kind >= MORE).any():
+                return _rest_with_texts(data, at, count, columns)
+            column.require_may_hold(kind)
+        types += [np.zeros(1, dtype=np.uint8)] * (some % 2)
+        for first, second in zip(types[::2], types[1::2], strict=True):
+            total = total + _SIZE_OF_TWO[first.astype(np.uint16) << 8 | second]
+    return total
+
+
+def _rest_with_texts(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints:
+    """The same where a type may take more than a byte."""
+    total = np.zeros(at.shape, dtype=np.int64)
+    end = at + count
+    for column in columns:
+        inside = at < end
+        if not inside.any():
+            break
+        kind, after = numbers(data, at)
+        column.require_may_hold(np.minimum(kind[inside], MORE).astype(np.uint8))
+        size = np.where(kind < _FIRST_TEXT, _SIZE[kind & 0xF], (kind - _FIRST_TEXT) >> 1)
+        total += np.where(inside, size, 0)
+        at = np.where(inside, after, at)
+    if (at != end).any():
+        raise Undecodable
+    return total
+
+
+def _column(
+    words: npt.NDArray[np.generic],
+    at: Ints,
+    kind: Bytes,
+    kinds: tuple[int, int],
+    otherwise: int,
+) -> Ints:
+    """Values of one column; a column of one value is stored once."""
+    low, high = kinds
+    if high > _ONE or _REAL in kinds or (low < _REAL < high and (kind == _REAL).any()):
+        raise Undecodable
+    if low == high and low in (_NULL, _ZERO, _ONE):
+        return constant({_NULL: otherwise, _ZERO: 0, _ONE: 1}[low], at.size)
+    word = words[at].astype(np.int64)
+    word >>= _SHIFT[low] if low == high else np.minimum(_SHIFT[kind], 63)
+    if low == _NULL or high >= _ZERO:
+        word[kind == _NULL] = otherwise
+        word[kind == _ZERO] = 0
+        word[kind == _ONE] = 1
+    return compact(word)
