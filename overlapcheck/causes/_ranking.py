@@ -85,4 +85,4 @@ def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
 def _saves(one: _Fired, savings: Savings) -> int:
     if one.cause.id in _NO_SAVING:
         return 0
-    return savings.at_most(one.evidence.blamed, placed=one.evidence.placed)
+    return savings.at_most(one.evidence.blamed, one.cause.id, placed=one.evidence.placed)

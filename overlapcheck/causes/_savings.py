@@ -23,7 +23,7 @@ from overlapcheck.causes._recurrence import QUARTER
 from overlapcheck.columns import one_of
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import Reason
+from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 
 _GOES_WITH_ANY = (
@@ -39,30 +39,36 @@ _GOES_WITH_ANY = (
 """Pieces in which nothing but the host's lateness, a start, the link or short work of the device's
 own held it: the link's time is part of the bound already."""
 
+_GOES_WITH = {Reason.SAME_STREAM: (Reason.PAGEABLE_COPY, Reason.SYNC_COPY)}
+"""A second stream takes the copies out of the way, from whatever memory they are."""
+
 
 class Savings:
     """What the repairs of one device's causes can save, over as many steps as the window has."""
 
     def __init__(self, device: DeviceMeasurements, measured: Measurements) -> None:
         ledger = device.ledger
-        goes = one_of(ledger.reason, _GOES_WITH_ANY)
-        self._goes_with = Intervals.of(ledger.start_ns[goes], ledger.end_ns[goes])
+        self._goes_with = _pieces(ledger, _GOES_WITH_ANY)
         self._device = device
         elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
         bound = max(_bound_ns(device), *elsewhere, 0)
         won = device.idle | device.stalled
         self._most = max(0, device.window.length_ns - bound) + self._more(won)
 
-    def at_most(self, blamed: Intervals, *, placed: bool = True) -> int:
+    def at_most(self, blamed: Intervals, cause: str = "", *, placed: bool = True) -> int:
         """The most that the repair of a cause can save, ns.
 
         Args:
             blamed: its pieces.
+            cause: its id.
             placed: whether they lie where they are said to; else only their length counts.
         """
         if not placed:
             return min(blamed.total_ns, self._most)
         pieces = blamed | self._goes_with
+        for reason, others in _GOES_WITH.items():
+            if reason.cause == cause:
+                pieces |= _pieces(self._device.ledger, others)
         return min(pieces.total_ns + self._more(pieces), self._most)
 
     def _more(self, pieces: Intervals) -> int:
@@ -77,6 +83,11 @@ class Savings:
         cost = np.sort(pieces.overlap_with(steps.start_ns, steps.end_ns))
         quarter = int(cost[-ceil(QUARTER * len(steps))])
         return max(int(cost[-1]), len(steps) * quarter - pieces.total_ns)
+
+
+def _pieces(ledger: IdleLedger, reasons: tuple[Reason, ...]) -> Intervals:
+    chosen = one_of(ledger.reason, reasons)
+    return Intervals.of(ledger.start_ns[chosen], ledger.end_ns[chosen])
 
 
 def _bound_ns(device: DeviceMeasurements) -> int:

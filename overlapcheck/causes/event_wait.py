@@ -22,15 +22,15 @@ What to do
     so that one device computes the next while the other has this one. Copies: let the copy wait
     only for the last reader of the buffer it fills. PyTorch: issue the prefetch before the kernels
     of the step, or drop side.wait_stream(main) and keep batch.record_stream(main), so that the
-    allocator does not hand out the memory too early. With fixed buffers use two of them (double
-    buffering). CUDA: two buffers and one event each; wait for the event of the buffer to be filled,
+    allocator does not hand out the memory too early. With fixed buffers use two of them: double
+    buffering. CUDA: two buffers and one event each; wait for the event of the buffer to be filled,
     which was recorded one step earlier.
 
 When this is wrong
     Correctness may need the wait: it may be all that keeps the copy from overwriting data that a
     running kernel still reads. Before removing it, check who reads the buffer last: a tensor used
-    on another stream than its own needs record_stream, a buffer that is reused needs double
-    buffering. A missing wait shows no error, only wrong numbers now and then.
+    on another stream than its own needs record_stream, a buffer that is reused needs
+    double buffering. A missing wait shows no error, only wrong numbers now and then.
 """
 
 from overlapcheck.causes import _facts, _facts_work

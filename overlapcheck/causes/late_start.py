@@ -16,8 +16,8 @@ What to do
     Look for what leaves no row: a host function in the stream (cudaLaunchHostFunc), page tables and
     pinned or managed memory set up at first touch, local memory resized for a kernel, clocks of an
     idle device, a driver that sends work in batches (Windows), another user of the device. Record
-    --gpuctxsw=true and --cuda-um-gpu-page-faults=true, and time one launch alone without the
-    profiler. Both frameworks: the same.
+    other users of the GPU and page faults, too, and time one launch alone without the profiler.
+    Both frameworks: the same.
 
 When this is wrong
     Clocks of host and device that drift apart in long recordings look like this: then every kernel
@@ -25,9 +25,10 @@ When this is wrong
 """
 
 from overlapcheck.causes import _facts, _facts_device
-from overlapcheck.causes._base import IdleCause
+from overlapcheck.causes._base import AGAIN, IdleCause
 from overlapcheck.finding import Confidence
 from overlapcheck.ledger import Reason
+from overlapcheck.recorder import Content
 
 CAUSE = IdleCause(
     reason=Reason.LATE_START,
@@ -35,8 +36,8 @@ CAUSE = IdleCause(
     " it",
     facts=(_facts.late_starts, _facts.waits, _facts_device.nothing_found),
     advice="look for what leaves no row (a host function in the stream, memory mapped at first"
-    " touch, another user of the device): record with --gpuctxsw=true, and time one launch without"
-    " the profiler",
+    f" touch, another user of the device): {AGAIN}; and time one launch without the profiler",
+    lacks=Content.OTHER_USERS,
     caveat="all starts are late by about the same time: then the clocks of host and device differ",
     confidence=Confidence.SUSPECTED,
 )

@@ -60,7 +60,7 @@ def test_the_line_names_the_step_as_its_range_does_and_so_do_the_tables() -> Non
 
     assert "at step 6" in spike.evidence[0]
     assert any("longest 600.0 us at step 6" in fact for fact in spike.evidence)
-    assert steps["number"][steps["idle_ns"].idxmax()] == 6
+    assert steps["number"].iloc[int(steps["idle_ns"].to_numpy().argmax())] == 6
     assert set(ledger["step"][ledger["cause"] == "host-starved"]) == {6}
 
 
