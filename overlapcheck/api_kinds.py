@@ -42,11 +42,9 @@ class ApiKind(IntEnum):
     CODE_QUERY = 14
     """Asks for code by name, which loads it only where that is still to be done."""
 
-    @property
-    def hands_work_over(self) -> bool:
-        """Whether the call only puts work into a queue."""
-        return self in (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
 
+HAND_OVERS = (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
+"""Calls that only put work into a queue."""
 
 # First match wins. `(cuda|cu)` covers runtime and driver spelling.
 _PATTERNS: tuple[tuple[str, ApiKind], ...] = (
@@ -83,11 +81,6 @@ _PATTERNS: tuple[tuple[str, ApiKind], ...] = (
     ),
 )
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in _PATTERNS)
-
-SUBMITS_WORK = frozenset(
-    {ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH, ApiKind.COPY, ApiKind.SYNC_COPY, ApiKind.MEMSET}
-)
-"""Calls that must leave a row on the device when they succeed."""
 
 
 @cache

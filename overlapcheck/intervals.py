@@ -201,15 +201,6 @@ class Intervals:
             _frozen(np.minimum(self.end_ns[first:last], end_ns)),
         )
 
-    def bridged(self, gap_ns: int) -> Intervals:
-        """The set with gaps of up to `gap_ns` between its pieces filled."""
-        if not self:
-            return self
-        opens = np.concatenate(([True], self.start_ns[1:] - self.end_ns[:-1] > gap_ns))
-        first = np.flatnonzero(opens)
-        last = np.append(first[1:], len(self)) - 1
-        return Intervals(_frozen(self.start_ns[first]), _frozen(self.end_ns[last]))
-
     def covered_before(self, at_ns: npt.ArrayLike) -> Ns:
         """How much of the set lies before each time.
 

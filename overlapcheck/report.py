@@ -233,7 +233,7 @@ class DeviceReport:
     stalled_ns: int = 0
     """Part of compute in which unified memory migrates: no bound counts it."""
     notes: tuple[str, ...] = ()
-    """Hints on the definitions: kernels that may be communication."""
+    """What else to know: kernels that may be communication, clocks that differ, ..."""
     collective_speeds: tuple[CollectiveSpeed, ...] = ()
     """Of the collectives whose size NCCL recorded, most time first."""
     host: int = 0

@@ -195,16 +195,16 @@ def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
 
 def _recorded(process: ProcessTables) -> str:
     parts = [
-        count_of(len(table), noun)
-        for table, noun in (
-            (process.calls, "CUDA call"),
-            (process.copies, "copy"),
-            (process.ranges, "NVTX range"),
-            (process.os_calls, "OS call"),
+        count_of(len(table), *nouns)
+        for table, nouns in (
+            (process.calls, ("CUDA call",)),
+            (process.copies, ("copy", "copies")),
+            (process.ranges, ("NVTX range",)),
+            (process.os_calls, ("OS call",)),
         )
         if len(table)
     ]
-    return ", ".join(parts).replace("copys", "copies") or "nothing"
+    return ", ".join(parts) or "nothing"
 
 
 def _why(table: object) -> str:

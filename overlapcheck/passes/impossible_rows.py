@@ -37,7 +37,7 @@ _MOST_BYTES_PER_NS = 100_000
 
 
 def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> CaptureProblem | None:
-    """Rows whose times contradict their launch, the recording, or their stream.
+    """Rows that contradict their call, their context, their stream, the recording or their size.
 
     Args:
         process: one process.
@@ -145,7 +145,6 @@ def _outlasting(process: ProcessTables, table: Kernels | Copies | Memsets, call:
     late = (returned != NEVER) & (
         table.end_ns[long] > np.minimum(returned, NEVER - DRIFT_NS) + DRIFT_NS
     )
-    late &= returned != NEVER
     late &= table.context_id[long] == process.kernels.context_id[0]
     mask[long[late]] = True
     return mask
@@ -166,10 +165,10 @@ def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
         inside = np.flatnonzero(end[1:] < reach[:-1] - CLOCK_NOISE_NS) + 1
         if inside.size < MIN_ENCLOSED:
             continue
-        same_call = table.correlation_id[alone]
+        call = table.correlation_id[alone]
         # The first row that reaches so far is the one that runs across.
         outer = np.searchsorted(reach, reach[inside])
-        apart = same_call[inside] != same_call[outer]
+        apart = call[inside] != call[outer]
         times = np.bincount(outer[apart], minlength=start.size)
         mask[alone[times >= MIN_ENCLOSED]] = True
     return mask

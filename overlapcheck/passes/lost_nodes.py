@@ -24,7 +24,7 @@ from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
 
-# Below this share lost rows cannot turn a verdict whose limits are shares of ten and more.
+# Below this share lost rows cannot turn a verdict whose limits are shares of five and more.
 TOLERATED_SHARE = 0.01
 
 

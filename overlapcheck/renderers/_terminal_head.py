@@ -152,7 +152,7 @@ def _window_part(window: WindowSummary) -> str:
 
 
 def note_lines(device: DeviceReport) -> list[Text]:
-    """Hints on the definitions, for the user to settle."""
+    """What else to know of a device, a paragraph each."""
     return [
         line for note in device.notes for line in paragraph(styled("note", DIM), note, hang=_LABEL)
     ]

@@ -1,4 +1,4 @@
-"""The JSON form is a contract: issue 2 item 6 lists its fields."""
+"""The JSON form is a contract: its fields are counted here by hand."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
+from overlapcheck.api_kinds import HAND_OVERS, ApiKind
 from overlapcheck.columns import (
     ABSENT,
     Codes,
@@ -32,7 +32,6 @@ from overlapcheck.passes.ledger.rule import Ruling
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, OsCalls, Strings
 
-_HAND_OVERS = (ApiKind.LAUNCH, ApiKind.COPY, ApiKind.MEMSET)
 _COPIES = (Work.H2D, Work.D2H, Work.P2P, Work.D2D)
 _WAITS_FOR_A_LOCK = re.compile(r"pthread_(mutex|rwlock|spin)_\w*lock\w*|futex\w*")
 # What holds the driver's lock for long.
@@ -128,7 +127,7 @@ class Locks:
     def kept_waiting(self, least_ns: int) -> Index:
         """Calls that only hand work over, and took so long."""
         made = self.made
-        kept = (made.length_ns >= least_ns) & one_of(made.kinds, _HAND_OVERS)
+        kept = (made.length_ns >= least_ns) & one_of(made.kinds, HAND_OVERS)
         return np.flatnonzero(kept & (self.reason == ABSENT))
 
     def are(self, rows: Index) -> Mask:
@@ -142,7 +141,7 @@ def blocking_launch(made: Calls) -> Ruling:
     """Every hand-over waits until its work is done."""
     if not made.blocking_launches:
         return Ruling(np.zeros(len(made.calls), dtype=np.bool_), Reason.LAUNCH_BLOCKING)
-    return Ruling(one_of(made.kinds, _HAND_OVERS), Reason.LAUNCH_BLOCKING)
+    return Ruling(one_of(made.kinds, HAND_OVERS), Reason.LAUNCH_BLOCKING)
 
 
 def small_read_back(made: Calls) -> Ruling:
@@ -186,7 +185,7 @@ def loading_code(made: Calls) -> Ruling:
 
 def other_call(made: Calls) -> Ruling:
     """A long call that puts no work into a queue."""
-    return Ruling(made.long & ~one_of(made.kinds, _HAND_OVERS), Reason.CUDA_CALL)
+    return Ruling(made.long & ~one_of(made.kinds, HAND_OVERS), Reason.CUDA_CALL)
 
 
 synchronisation = partial(_of_kind, ApiKind.SYNC, Reason.HOST_SYNC)

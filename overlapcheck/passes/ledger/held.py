@@ -1,4 +1,4 @@
-"""CUDA calls that held a thread while the device ran dry, each with the reason it stands for."""
+"""What held a thread while the device ran dry: calls, each with the reason that it stands for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HeldCalls(Columns):
     reason: Codes
     """Reason."""
     call: Rows
-    """Row of the call."""
+    """Row of the CUDA call; ABSENT for a wait in MPI."""
 
     def of_thread(self, tid: int) -> HeldCalls:
         """The calls of one thread."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
+from overlapcheck.api_kinds import HAND_OVERS, ApiKind
 from overlapcheck.columns import (
     ABSENT,
     Codes,
@@ -30,7 +30,6 @@ from overlapcheck.columns import (
 )
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.held import HeldCalls
-from overlapcheck.passes.ledger.host_timeline import HAND_OVERS
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, MpiCalls

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind
+from overlapcheck.api_kinds import HAND_OVERS, ApiKind
 from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
@@ -30,8 +30,6 @@ from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import ApiCalls, Overheads
-
-HAND_OVERS = tuple(kind for kind in ApiKind if kind.hands_work_over)
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class ThreadCalls:
 
     @cached_property
     def _other_rows(self) -> Index:
-        return self._rows(tuple(kind for kind in ApiKind if not kind.hands_work_over))
+        return self._rows(tuple(kind for kind in ApiKind if kind not in HAND_OVERS))
 
     def _rows(self, kinds: tuple[ApiKind, ...]) -> Index:
         return np.flatnonzero((self.calls.tid == self.tid) & one_of(self.kinds, kinds))

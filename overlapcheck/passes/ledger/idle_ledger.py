@@ -168,7 +168,7 @@ def _first_of_each_call(ops: Operations, calls: int) -> Rows:
 
 
 def _calls_outside(ledger: IdleLedger, reason: Reason, table: OsCalls | MpiCalls) -> Ints:
-    """The call of a table that the launching thread was in at the middle of each such piece."""
+    """The call of a table that the launching thread was in, or asked by, amid each such piece."""
     rows = np.flatnonzero(ledger.reason == reason)
     if rows.size == 0:
         return ledger.os_name_id
@@ -177,8 +177,9 @@ def _calls_outside(ledger: IdleLedger, reason: Reason, table: OsCalls | MpiCalls
     for tid in distinct(ledger.tid[rows]).tolist():
         own = table.rows(table.tid == tid)
         mine = ledger.tid[rows] == tid
-        at = last_at_or_before(own.start_ns, middle[mine])
-        if reason is Reason.HOST_STARVED:
+        if reason is Reason.MPI_WAIT:  # may lie between two of the calls that asked
+            at = last_at_or_before(own.start_ns, middle[mine])
+        else:
             at = covering(own.start_ns, own.end_ns, middle[mine])
         name[rows[mine]] = taken(own.name_id, at, ABSENT)
     return name

@@ -67,8 +67,8 @@ _STAGES = (
     (
         "wait",
         "Nothing ran",
-        "The operation that follows had been submitted, and what it had to wait for was done. The"
-        " first rule that fits decides; what no rule speaks for is unexplained.",
+        "The operation that follows had been submitted, and what it had to wait for on its device"
+        " was done. The first rule that fits decides; what no rule speaks for is unexplained.",
     ),
     (
         "meanwhile",
