@@ -23,16 +23,6 @@ Draw = Callable[[Path], str]
 Made = TypeVar("Made")
 
 
-def judge_report(analyze: Analyze, task: Task) -> ReportResult | LostReport:
-    """The result of one report; a failure stays its own.
-
-    Args:
-        analyze: how to judge it.
-        task: which report.
-    """
-    return _alone(task, lambda path: summarize(analyze(path)))
-
-
 @dataclass(frozen=True)
 class Judged:
     """A result, and exactly what it is of."""

@@ -10,7 +10,7 @@ import pytest
 from overlapcheck.fleet import ReportResult, Task
 from overlapcheck.ranks.labels import Labels, label
 from overlapcheck.ranks.naming import rank_pattern
-from overlapcheck.ranks.work import judge_report
+from overlapcheck.ranks.work import Judged, judge_content
 from tests.pictures import picture
 from tests.ranks import fleets
 
@@ -34,9 +34,9 @@ def result(
     )
     path = folder / "report.sqlite"
     picture(drawing, column_us=10, environment=environment).export(path)
-    found = judge_report(fleets.judge, Task(0, path))
-    assert isinstance(found, ReportResult), found
-    return found
+    judged = judge_content(fleets.judge, False, Task(0, path))
+    assert isinstance(judged, Judged), judged
+    return judged.result
 
 
 def labels(

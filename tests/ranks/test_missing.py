@@ -14,7 +14,7 @@ from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.inputs import Inputs, expand
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import rank_pattern
-from overlapcheck.ranks.work import judge_report
+from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.verdict import Outcome, Policy
 from tests.pictures import picture
@@ -27,8 +27,9 @@ LOST = LostReport("rank.sqlite", "unreadable", "record it again")
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> ReportResult:
     path = fleets.write_rank(fleets.USUAL, tmp_path_factory.mktemp("one") / "rank_0.sqlite", 1)
-    found = judge_report(fleets.judge, Task(0, path))
-    assert isinstance(found, ReportResult)
+    judged = judge_content(fleets.judge, False, Task(0, path))
+    assert isinstance(judged, Judged), judged
+    found = judged.result
     return replace(found, rows=tuple(replace(row, outcome=P) for row in found.rows), checks=())
 
 
@@ -191,8 +192,9 @@ def test_processes_of_one_report_are_ranks(tmp_path: Path) -> None:
     environment = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
     path = tmp_path / "job.sqlite"
     picture(drawing, column_us=10, environment=environment).export(path)
-    found = judge_report(fleets.judge, Task(0, path))
-    assert isinstance(found, ReportResult)
+    judged = judge_content(fleets.judge, False, Task(0, path))
+    assert isinstance(judged, Judged), judged
+    found = judged.result
 
     assert found.world_sizes == {"SLURM_PROCID": 2}
     assert merge([path], {0: found}, {}).missing is None

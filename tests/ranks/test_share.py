@@ -10,7 +10,7 @@ import pytest
 
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
-from overlapcheck.ranks.work import judge_report
+from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.verdict import Outcome, Policy
 from tests.ranks import fleets
@@ -22,9 +22,9 @@ LOST = LostReport("rank_9.sqlite", "unreadable", "record it again")
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> ReportResult:
     path = fleets.write_rank(fleets.USUAL, tmp_path_factory.mktemp("share") / "rank_0.sqlite", 1)
-    found = judge_report(fleets.judge, Task(0, path))
-    assert isinstance(found, ReportResult)
-    return found
+    judged = judge_content(fleets.judge, False, Task(0, path))
+    assert isinstance(judged, Judged), judged
+    return judged.result
 
 
 def merged(
