@@ -1,9 +1,9 @@
-"""An event wait keeps copies behind kernels that they could run under.
+"""An event wait keeps copies or another device behind kernels that they could run beside.
 
 What it is
     cudaStreamWaitEvent (wait_stream, wait_event in PyTorch) makes a stream wait for an event that
     was recorded behind work of another stream. Here the stream of the copies waits for kernels,
-    and the kernels that follow wait for the copy.
+    and the kernels that follow wait for the copy; or two devices of a process wait for each other.
 
 Why it costs overlap
     Two streams tied together like this take turns, as if they were one. It happens when the wait
