@@ -1,8 +1,9 @@
-"""Every number that decides, with its unit, its reason, and what a wrong value would do.
+"""The numbers by which a reason is chosen, each with unit, reason, and what a wrong one would do.
 
-Passes, causes and checks take them from one value that is handed down, never from globals, so that
+The ledger and the causes take them from one value that is handed down, never from globals, so that
 a study can move one and see what changes: `[thresholds]` in the policy file. A report says which
-were moved.
+were moved. What makes a recording incomplete, and where steps begin, is decided by constants beside
+the code that uses them.
 """
 
 from __future__ import annotations
