@@ -12,6 +12,7 @@ see `restarts`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,7 +74,7 @@ class HostTime:
     def in_other_calls(self) -> Mask:
         """Short calls that hand nothing over fill most of the piece."""
         rows = self._free_and_long(self.host.limits.long_call_ns)
-        return self._mostly(rows, self.thread.others) if rows.size else self.nowhere
+        return self._mostly(rows, self.thread.others_near)
 
     @cached_property
     def handing_nothing_over(self) -> Mask:
@@ -81,7 +82,7 @@ class HostTime:
         rows = self._free_and_long(self.host.limits.away_ns)
         if rows.size == 0:
             return self.away
-        handing = self._mostly(rows, self.thread.handing_over)
+        handing = self._mostly(rows, self.thread.handing_over_near)
         mask = self.away.copy()
         mask[rows[~handing[rows]]] = True
         return mask
@@ -94,9 +95,12 @@ class HostTime:
     def _free_and_long(self, least_ns: int) -> Index:
         return np.flatnonzero((self.length_ns >= least_ns) & (self.held_row == ABSENT))
 
-    def _mostly(self, rows: Index, time: Intervals) -> Mask:
+    def _mostly(self, rows: Index, near: Callable[[Ints, Ints], Intervals]) -> Mask:
         mask = self.nowhere
-        inside = time.overlap_with(self.start_ns[rows], self.end_ns[rows])
+        if rows.size == 0:
+            return mask
+        start, end = self.start_ns[rows], self.end_ns[rows]
+        inside = near(start, end).overlap_with(start, end)
         mask[rows] = 2 * inside > self.length_ns[rows]
         return mask
 

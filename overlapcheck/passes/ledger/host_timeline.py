@@ -42,22 +42,18 @@ class ThreadCalls:
     """ApiKind of each."""
     tid: int
 
-    @cached_property
-    def handing_over(self) -> Intervals:
-        """Time in calls that put work into a queue."""
-        rows = self._rows(HAND_OVERS)
-        return Intervals.of(self.calls.start_ns[rows], self.calls.end_ns[rows])
+    def handing_over_near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
+        """Time in calls that put work into a queue, as far as they touch some pieces in order."""
+        return self._hand_overs.near(start_ns, end_ns)
 
-    @cached_property
-    def others(self) -> Intervals:
-        """Time in calls that put none there."""
-        rows = self._other_rows
-        time = Intervals.of(self.calls.start_ns[rows], self.calls.end_ns[rows])
-        return time - self.handing_over
+    def others_near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
+        """Time in calls that put none there, as far as they touch some pieces in order."""
+        others = self._others.near(start_ns, end_ns)
+        return others - self.handing_over_near(start_ns, end_ns) if others else others
 
     def longest_other(self, start_ns: Ints, end_ns: Ints) -> Rows:
         """Row of the longest call that begins in each piece and hands nothing over; ABSENT."""
-        rows = self._other_rows
+        rows = self._others.rows
         if rows.size == 0:
             return np.full(start_ns.shape, ABSENT, dtype=np.int32)
         start = self.calls.start_ns[rows]
@@ -71,11 +67,40 @@ class ThreadCalls:
         return narrow(np.where(last > first, rows[best], ABSENT))
 
     @cached_property
-    def _other_rows(self) -> Index:
-        return self._rows(tuple(kind for kind in ApiKind if kind not in HAND_OVERS))
+    def _hand_overs(self) -> _Spans:
+        return self._of_kinds(HAND_OVERS)
 
-    def _rows(self, kinds: tuple[ApiKind, ...]) -> Index:
-        return np.flatnonzero((self.calls.tid == self.tid) & one_of(self.kinds, kinds))
+    @cached_property
+    def _others(self) -> _Spans:
+        return self._of_kinds(tuple(kind for kind in ApiKind if kind not in HAND_OVERS))
+
+    def _of_kinds(self, kinds: tuple[ApiKind, ...]) -> _Spans:
+        rows = np.flatnonzero((self.calls.tid == self.tid) & one_of(self.kinds, kinds))
+        start, end = self.calls.start_ns[rows], self.calls.end_ns[rows]
+        return _Spans(rows, start, end, np.maximum.accumulate(end) if rows.size else end)
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """Some calls of a thread, sorted by start."""
+
+    rows: Index
+    start_ns: Ints
+    end_ns: Ints
+    reach_ns: Ints
+    """Latest end so far."""
+
+    def near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
+        """Time of those that touch some pieces, which are disjoint and in order."""
+        if start_ns.size == 0:
+            return Intervals.empty()
+        first = int(np.searchsorted(self.reach_ns, start_ns[0], side="right"))
+        last = int(np.searchsorted(self.start_ns, end_ns[-1]))
+        start, end = self.start_ns[first:last], self.end_ns[first:last]
+        at = np.searchsorted(end_ns, start, side="right")
+        touching = start_ns[np.minimum(at, start_ns.size - 1)] < end
+        touching &= at < start_ns.size
+        return Intervals.of(start[touching], end[touching])
 
 
 @dataclass(frozen=True)
