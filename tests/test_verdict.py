@@ -67,4 +67,7 @@ def test_exit_codes_are_those_documented() -> None:
         ("INCONCLUSIVE", 3),
         ("COULD_NOT_RUN", 4),
         ("PROGRAM_FAILED", 5),
+        ("HUNG_UP", 129),
+        ("INTERRUPTED", 130),
+        ("TERMINATED", 143),
     ]

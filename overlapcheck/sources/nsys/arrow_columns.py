@@ -40,11 +40,10 @@ def text_bytes(column: pa.Array) -> int:
     """
     from pyarrow import compute, types
 
-    column.validate(full=True)
     if types.is_dictionary(column.type):
-        lengths = compute.binary_length(column.dictionary).take(column.indices)
+        lengths = compute.binary_length(_dictionary(column)).take(column.indices)
     else:
-        lengths = compute.binary_length(column)
+        lengths = compute.binary_length(_as_bytes(column))
     return int(compute.sum(lengths.cast("int64")).as_py() or 0)
 
 
@@ -102,16 +101,39 @@ def storable(column: pa.Array) -> pa.Array:
     Raises:
         ArrowInvalid: the data is damaged.
     """
-    import pyarrow
     from pyarrow import types
 
     if types.is_dictionary(column.type):
-        column.validate(full=True)
-        column = column.dictionary_decode()
-    # As bytes, for texts need not be UTF-8; the driver trusts where each text ends.
+        column = _dictionary(column).take(column.indices)
+    return _as_bytes(column).view(storable_type(column.type))
+
+
+def _dictionary(column: pa.DictionaryArray) -> pa.Array:
+    """The texts that a column points to, as bytes; all its pointers are sound."""
+    import pyarrow
+    from pyarrow import compute
+
+    texts, indices = _as_bytes(column.dictionary), column.indices
+    indices.validate(full=True)
+    ends = compute.min_max(indices)
+    lowest, highest = ends["min"].as_py(), ends["max"].as_py()
+    if lowest is not None and not 0 <= lowest <= highest < len(texts):
+        raise pyarrow.ArrowInvalid("a text that its dictionary lacks")
+    return texts
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Texts as bytes, for they need not be UTF-8; the driver trusts where each text ends.
+
+    Raises:
+        ArrowInvalid: the data is damaged.
+    """
+    import pyarrow
+    from pyarrow import types
+
     if types.is_string(column.type):
         column = column.view(pyarrow.binary())
     elif types.is_large_string(column.type):
         column = column.view(pyarrow.large_binary())
     column.validate(full=True)
-    return column.view(storable_type(column.type))
+    return column
