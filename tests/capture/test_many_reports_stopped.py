@@ -47,8 +47,9 @@ def test_signals_end_it(
     assert ended.exit_code in (128 + signum, -signum)  # the last may come when all is done
     assert f"stopped by {signum.name} while analysing {REPORTS} reports" in ended.stderr
     assert "Traceback" not in ended.stderr
-    wait_for(lambda: not machine.processes())
     if times == 1:
+        # A repeated signal may kill a worker before it has ended the nsys that it waits for.
+        wait_for(lambda: not machine.processes())
         assert_nothing_is_left(machine)
 
 
