@@ -65,13 +65,22 @@ class Savings:
         """
         if not placed:
             return min(blamed.total_ns, self._most)
-        pieces = blamed | self._goes_with
         for reason, others in _GOES_WITH.items():
             if reason.cause == cause:
-                pieces |= _pieces(self._device.ledger, others)
-        return min(pieces.total_ns + self._more(pieces), self._most)
+                blamed |= _pieces(self._device.ledger, others)
+        # Rows of a ledger are disjoint: most causes lie in what goes with any, or beside it.
+        shared_ns = int(self._goes_with.overlap_with(blamed.start_ns, blamed.end_ns).sum())
+        if shared_ns == blamed.total_ns:
+            return self._bounded(self._goes_with)
+        if shared_ns == 0:
+            return self._bounded(self._goes_with, blamed)
+        return self._bounded(blamed | self._goes_with)
 
-    def _more(self, pieces: Intervals) -> int:
+    def _bounded(self, *disjoint: Intervals) -> int:
+        total_ns = sum(pieces.total_ns for pieces in disjoint)
+        return min(total_ns + self._more(*disjoint), self._most)
+
+    def _more(self, *disjoint: Intervals) -> int:
         """What as many steps could have more of it than those of this window have.
 
         The gap before the first step lies outside: it may be as long as the longest. Where steps
@@ -80,9 +89,11 @@ class Savings:
         steps = self._device.steps
         if len(steps) < 2:
             return 0
-        cost = np.sort(pieces.overlap_with(steps.start_ns, steps.end_ns))
+        parts = [pieces.overlap_with(steps.start_ns, steps.end_ns) for pieces in disjoint]
+        cost = np.sort(np.sum(parts, axis=0))
         quarter = int(cost[-ceil(QUARTER * len(steps))])
-        return max(int(cost[-1]), len(steps) * quarter - pieces.total_ns)
+        total_ns = sum(pieces.total_ns for pieces in disjoint)
+        return max(int(cost[-1]), len(steps) * quarter - total_ns)
 
 
 def _pieces(ledger: IdleLedger, reasons: tuple[Reason, ...]) -> Intervals:
