@@ -1,0 +1,58 @@
+"""What is mutated, what is not and why, and which tests judge it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mutmut.mutation import mutators
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("checks", "causes", "passes")
+"""Packages of `overlapcheck` that decide; thresholds.py is mutated by its own operator."""
+
+TESTS = (
+    "tests/checks",
+    "tests/causes",
+    "tests/passes",
+    "tests/test_collective_speed.py",
+    "tests/test_definitions.py",
+)
+"""Tests of what is decided, not of how it is printed."""
+
+LEFT_OUT = {
+    "test_the_causes_are_those_expected": "needs recordings that are not in the repository",
+    "test_two_versions_of_nsys_tell_the_same_first_cause": "the same",
+    "test_without_event_rows_the_first_cause_stays": "the same",
+    "test_the_page_prints_the_table": "prints texts",
+}
+"""Tests by name that do not judge a mutant."""
+
+SLOW_S = 2.0
+"""Tests that take longer do not judge: for a mutant that survives, all tests run to their end."""
+
+NO_MUTANTS_OF = {
+    "passes/ledger/rule_page.py": "prints documentation",
+    "passes/ledger/host_table.py": "a table of texts; leaving out each row is a test of its own",
+    "passes/ledger/device_table.py": "the same",
+    "passes/ledger/rules.py": "the same",
+}
+"""Modules without mutants."""
+
+OPERATORS_LEFT_OUT = (
+    mutators.operator_string,  # texts: names of kernels and files have tests of their own
+    mutators.operator_assignment,  # `a = None` ends in an exception wherever the line runs: half of
+    # all mutants, and killed by any test at all, so that they raise the score and say nothing
+)
+"""Operators of mutmut that are not used. Of an argument that is dropped or made None, only the
+dropped keyword is, for the same reason: a default takes its place."""
+
+QUIET_KEYWORDS = {
+    "dtype": "a narrower or wider type holds the same numbers",
+    "copy": "saves memory only",
+    "strict": "guards against a fault of the program itself",
+    "minlength": "pads counts that are indexed by what occurs",
+    "settle_with": "text",
+    "hint": "text",
+    "reason": "text, or killed wherever a reason is asserted",
+}
+"""Arguments of calls that are not dropped either, and why."""
