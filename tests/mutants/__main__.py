@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -26,11 +27,14 @@ def main() -> int:
     known: dict[str, str] = json.loads(CACHE.read_text()) if CACHE.exists() else {}
     mutants = _chosen(asked, known)
     fates: list[Fate] = []
+    may = accepted()
     begin = time.monotonic()
 
     def told(fate: Fate) -> None:
         fates.append(fate)
         known[fate.mutant.key] = fate.killer
+        if not fate.killer and fate.mutant.key not in may:
+            print(f"alive: {fate.mutant.key}  [{fate.tests} tests]", flush=True)
         if len(fates) % 100 == 0:
             CACHE.write_text(json.dumps(known, indent=0))
             alive = sum(not one.killer for one in fates)
@@ -44,7 +48,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("-m", "--module", default="", help="only paths that begin so: passes/order")
+    parser.add_argument("-m", "--module", default="", help="only paths that begin with this regular expression: passes/order")
     parser.add_argument("-n", "--number", type=int, default=0, help="a sample of so many")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("-j", "--jobs", type=int, default=2)
@@ -57,9 +61,9 @@ def _chosen(asked: argparse.Namespace, known: dict[str, str]) -> list[AnyMutant]
     for package in scope.PACKAGES:
         for file in sorted((scope.ROOT / "overlapcheck" / package).rglob("*.py")):
             path = file.relative_to(scope.ROOT / "overlapcheck").as_posix()
-            if path.startswith(asked.module) and path not in scope.NO_MUTANTS_OF:
+            if re.match(asked.module, path) and path not in scope.NO_MUTANTS_OF:
                 mutants += mutants_of(file)
-    if PATH.startswith(asked.module):
+    if re.match(asked.module, PATH):
         mutants += number_mutants()
     if asked.alive:
         mutants = [one for one in mutants if not known.get(one.key)]
@@ -81,8 +85,6 @@ def _summary(fates: list[Fate]) -> int:
         print()
     new = [fate for fate in alive if fate.mutant.key not in may]
     print(f"{len(fates) - len(alive)} killed, {len(alive)} alive: {len(new)} without a reason")
-    for fate in new:
-        print(f"  {fate.mutant.key}  [{fate.tests} tests]")
     back = [fate.mutant.key for fate in fates if fate.killer and fate.mutant.key in may]
     for key in back:
         print(f"  killed, although survivors.toml lists it: {key}")
