@@ -1,4 +1,4 @@
-"""What is inferred from adjacency in time: each term of it, just within its limit and just beyond."""
+"""What is inferred from adjacency in time: each term, just within its limit and just beyond."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def test_other_work_may_end_in_between_but_only_so_much(between: int, found: obj
 
 
 def test_the_one_that_ended_last_is_the_one_that_held() -> None:
-    text = WAITING + "s14  kernel early             |....eeeeeee....|\nt2 cudaLaunchKernel |.e.............|\n"
+    text = f"""{WAITING}
+s14  kernel early             |....eeeeeee....|
+t2   cudaLaunchKernel         |.e.............|
+"""
 
     assert inferred(text, gpu_us={"e": [50.0, 115.0]}) == HELD
     assert inferred(text, gpu_us={"e": [50.0, 121.0], "b": [125.0, 150.0]}) == [("early", "fwd")]
