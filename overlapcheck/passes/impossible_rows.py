@@ -101,7 +101,6 @@ def _outlasting(process: ProcessTables, table: Kernels | Copies | Memsets, call:
     late = (returned != NEVER) & (
         table.end_ns[long] > np.minimum(returned, NEVER - DRIFT_NS) + DRIFT_NS
     )
-    late &= returned != NEVER
     late &= table.context_id[long] == process.kernels.context_id[0]
     mask[long[late]] = True
     return mask
