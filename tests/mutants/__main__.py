@@ -41,6 +41,7 @@ def main() -> int:
             took = time.monotonic() - begin
             print(f"{len(fates)} of {len(mutants)}, {alive} alive, {took:.0f} s", flush=True)
 
+    print(f"{len(mutants)} mutants; all tests run once first", flush=True)
     status = run(Suite(mutants, asked.jobs, told, known))
     CACHE.write_text(json.dumps(known, indent=0))
     return _summary(fates) if fates else status
@@ -48,7 +49,8 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("-m", "--module", default="", help="only paths that begin with this regular expression: passes/order")
+    path = "only paths that begin so, a regular expression: passes/order"
+    parser.add_argument("-m", "--module", default="", help=path)
     parser.add_argument("-n", "--number", type=int, default=0, help="a sample of so many")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("-j", "--jobs", type=int, default=2)

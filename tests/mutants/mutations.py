@@ -122,6 +122,8 @@ class _Walk:
             nth = self.seen[place.where + change]
             change += f" ({nth})" if nth > 1 else ""
             yield Mutant(self.path, place.where, lines, change, node, by, place.statement)
+        if _is_guard(node):
+            return
         for child in node.children:
             yield from self._node(child, replace(place, lines=lines))
 
@@ -184,6 +186,17 @@ def _is_quiet(node: Any, by: Any) -> bool:
         or isinstance(arg.value, _TEXTS)
         for arg in node.args
         if id(arg) not in kept
+    )
+
+
+def _is_guard(node: Any) -> bool:
+    """`max(n, 1)`, which keeps from dividing by nothing: 2 differs only where n is 1."""
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "max"
+        and isinstance(node.args[-1].value, cst.Integer)
+        and node.args[-1].value.evaluated_value == 1
     )
 
 

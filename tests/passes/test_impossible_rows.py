@@ -207,6 +207,8 @@ def test_a_row_that_runs_across_two_others_of_its_stream_cannot_be() -> None:
     assert whys(ACROSS) == found
     assert whys(ACROSS.replace("c", ".").replace(".udaLaun.hK", "cudaLaunchK")) == []
     assert whys(ACROSS.replace("s7  kernel l", "s8  kernel l")) == []
+    beside = "s5  kernel m         |....d.....|\nt2  cudaLaunchKernel |d.........|\n"
+    assert whys(ACROSS + beside) == found
 
 
 @pytest.mark.parametrize("noise_us", [0.0, 1.0])

@@ -269,6 +269,21 @@ def test_a_step_that_allocates_more_than_usual_is_warm_up() -> None:
     assert skipped(extra) == 2
 
 
+@pytest.mark.parametrize(
+    ("allocations", "steps"),
+    [
+        # The three steps of the second half allocate 1, 1 and 3 times: usual is once.
+        ("..g.......h.m.....i.......j.......k.......lno...", 2),
+        # 0, 0 and 3 times: not at all, whatever the mean is.
+        ("..........h...............................lno...", 2),
+        # 3, 3 and 0 times: three times, though not in every step.
+        ("..g.......h.m.............jpq.....kno...........", 1),
+    ],
+)
+def test_what_is_usual_is_the_median_of_the_second_half(allocations: str, steps: int) -> None:
+    assert skipped(f"t1 cudaMalloc |{allocations}|") == steps
+
+
 def test_what_happens_after_the_steady_steps_began_is_no_warm_up() -> None:
     assert skipped("t1 cudaMalloc |..........................x.....................|") == 1
 
