@@ -123,6 +123,8 @@ class _Walk:
             change += f" ({nth})" if nth > 1 else ""
             yield Mutant(self.path, place.where, lines, change, node, by, place.statement)
         if _is_guard(node):
+            call = node.value if isinstance(node, cst.Index) else node
+            yield from self._node(call.args[0], replace(place, lines=lines))
             return
         for child in node.children:
             yield from self._node(child, replace(place, lines=lines))
@@ -190,13 +192,21 @@ def _is_quiet(node: Any, by: Any) -> bool:
 
 
 def _is_guard(node: Any) -> bool:
-    """`max(n, 1)`, which keeps from dividing by nothing: 2 differs only where n is 1."""
+    """Whether only its first argument decides.
+
+    `max(n, 1)` keeps from dividing by nothing: 2 differs only where n is 1. The 0 of
+    `table[np.maximum(at, 0)]` is any row, for places that are not there and are masked afterwards.
+    """
+    index = isinstance(node, cst.Index) and _is_most(node.value, "np.maximum", 0)
+    return index or _is_most(node, "max", 1)
+
+
+def _is_most(node: Any, function: str, least: int) -> bool:
     return (
         isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Name)
-        and node.func.value == "max"
+        and cst.Module([]).code_for_node(node.func) == function
         and isinstance(node.args[-1].value, cst.Integer)
-        and node.args[-1].value.evaluated_value == 1
+        and node.args[-1].value.evaluated_value == least
     )
 
 

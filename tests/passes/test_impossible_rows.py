@@ -211,9 +211,9 @@ def test_a_row_that_runs_across_two_others_of_its_stream_cannot_be() -> None:
     assert whys(ACROSS + beside) == found
 
 
-@pytest.mark.parametrize("noise_us", [0.0, 1.0])
+@pytest.mark.parametrize("noise_us", [0.0, 50.0])
 def test_one_that_ends_with_the_others_does_not_run_across_them(noise_us: float) -> None:
     ends = {"b": [2000.0, 5000.0], "c": [4000.0, 5000.0]}
 
     assert whys(ACROSS, gpu_us={"a": [1000.0, 5000.0 + noise_us], **ends}) == []
-    assert whys(ACROSS, gpu_us={"a": [1000.0, 6100.0], **ends}) != []
+    assert whys(ACROSS, gpu_us={"a": [1000.0, 5050.001], **ends}) != []

@@ -12,6 +12,7 @@ from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME"
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 
 
@@ -66,6 +67,45 @@ def test_memsets_whose_rows_are_gone_are_a_loss() -> None:
     )
 
     assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
+
+
+def test_a_synchronous_memset_whose_row_is_gone_is_a_lost_memset() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |a..b..c..|
+            t1 cudaMemset       |.x..y..z.|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
+    assert problem.what.startswith("3 of 3 memset calls left no row")
+
+
+@pytest.mark.parametrize(
+    ("lost", "found"),
+    [(".", []), ("d", ["1 of 5 kernel launches left no row on the device"])],
+)
+def test_calls_that_share_an_id_find_their_rows(
+    tmp_path: Path, lost: str, found: list[str]
+) -> None:
+    """A runtime call and the driver's inside it may be recorded with one id."""
+    path = picture(
+        f"""
+        s7 kernel k         |..a...b...c..|
+        t1 cudaLaunchKernel |a...b{lost}..c....|
+        t1 cuLaunchKernel   |.x...........|
+        t1 cudaEventQuery   |............q|
+        """,
+        column_us=1000,
+    ).export(tmp_path / "shared.sqlite")
+    first = f"SELECT min(correlationId) FROM {CALLS}"
+    edit(path, f"UPDATE {CALLS} SET correlationId = ({first}) WHERE start = 1000000")
+
+    assert [problem.what for problem in measure_file(path).problems] == found
 
 
 @pytest.mark.parametrize("call", ["cudaMemPrefetchAsync", "cudaMallocAsync", "cudaMemcpyAsync"])
