@@ -234,6 +234,27 @@ def test_a_graph_node_that_one_launch_lacks_is_a_loss(tmp_path: Path) -> None:
     assert problem.what == "1 of 8 graph nodes launched left no row on the device"
 
 
+@pytest.mark.parametrize(("launches", "tolerated"), [(52, True), (51, False)])
+def test_one_node_in_a_hundred_may_be_lost(tmp_path: Path, launches: int, tolerated: bool) -> None:
+    """Two nodes of all launches but the first and the last, which may be cut off."""
+    text = """
+        s7 kernel k         |.aa...|
+        s7 kernel l         |...a..|
+        t1 cudaGraphLaunch  |a.....|
+        """
+    path = picture(text, repeat=launches).export(tmp_path / "graph.sqlite")
+    edit(path, f"DELETE FROM {KERNELS} WHERE start = 9000")
+
+    assert (measure_file(path).problems == ()) is tolerated
+
+
+def test_a_node_that_half_of_the_launches_ran_may_be_a_branch(tmp_path: Path) -> None:
+    """Of four launches that are whole for sure, two ran it, then three."""
+    path = picture(GRAPH).export(tmp_path / "graph.sqlite")
+    edit(path, f"DELETE FROM {KERNELS} WHERE start IN (6000, 9000)")
+    assert measure_file(path).problems == ()
+
+
 def test_copies_captured_into_a_graph_that_never_leave_a_row_are_a_loss() -> None:
     (problem,) = problems(
         picture("""

@@ -98,9 +98,9 @@ def test_a_graph_launched_in_a_range_is_its_work() -> None:
     found = used(
         picture("""
         s7 kernel k         |a........|
-        s7 graph            |...gggg..|
+        s7 graph            |..hgggg..|
         t1 cudaLaunchKernel |a........|
-        t1 cudaGraphLaunch  |.g.......|
+        t1 cudaGraphLaunch  |hg.......|
         t1 nvtx part        |.x.......|
         """),
         "part",

@@ -245,6 +245,22 @@ def test_the_step_that_first_sees_a_kernel_is_warm_up() -> None:
     assert skipped() == 1
 
 
+def test_where_all_kernels_were_seen_before_the_steps_nothing_is_warm_up() -> None:
+    window = (
+        picture(
+            """
+        s7 kernel fwd       |.xx.aa.bb.cc.|
+        t1 cudaLaunchKernel |x..a..b..c...|
+        t1 nvtx step        |...000111222.|
+        """
+        )
+        .device(skip=None)
+        .window
+    )
+
+    assert (window.skipped, window.why) == (0, "no warm-up found")
+
+
 def test_a_kernel_first_seen_in_the_second_step_makes_it_warm_up() -> None:
     extra = """s7 kernel other |..............xx................yy..............|
 t1 cuLaunchKernel |..........x.........y...........................|"""
