@@ -255,6 +255,32 @@ def test_steps_that_mostly_hold_no_kernel_are_a_broken_capture() -> None:
     assert problem.what == "5 of 6 'step #' ranges hold no kernel"
 
 
+@pytest.mark.parametrize(("kernels", "broken"), [("a.b.....", False), ("a.......", True)])
+def test_half_of_the_steps_may_hold_no_kernel(kernels: str, broken: bool) -> None:
+    found = problems(
+        picture(f"""
+        s7 kernel k         |.{kernels[:-1]}|
+        t1 cudaLaunchKernel |{kernels}|
+        t1 nvtx step        |00112233|
+        """)
+    )
+
+    assert bool(found) is broken
+
+
+@pytest.mark.parametrize(("until_ns", "broken"), [(4_000, False), (6_000, True)])
+def test_only_steps_that_the_window_holds_whole_are_counted(until_ns: int, broken: bool) -> None:
+    """The first of two does, or the first of three."""
+    drawing = picture("""
+        s7 kernel k         |.a..........|
+        t1 cudaLaunchKernel |a...........|
+        t1 nvtx step        |001122334455|
+        """)
+
+    assert bool(drawing.measure(window_ns=(0, until_ns)).problems) is broken
+    assert bool(drawing.measure(window_ns=(0, until_ns + 1_999)).problems) is broken
+
+
 def test_a_step_without_work_now_and_then_is_the_programs_own() -> None:
     assert not problems(
         picture("""

@@ -79,6 +79,22 @@ def test_a_wait_for_an_event_that_nobody_recorded_does_nothing() -> None:
     assert inferred(WAITING, event_rows=True, waits=[{"call": "w", "stream": 7}]) == []
 
 
+def test_a_wait_without_a_row_is_one_of_the_stream_that_its_thread_uses_next() -> None:
+    """Another thread launches in between, into a stream that nothing held."""
+    text = f"""{WAITING}
+s9   kernel other             |..............z|
+t2   cudaLaunchKernel         |.....z.........|
+"""
+
+    assert (
+        inferred(text, waits=[], host_us={"z": [55.0, 58.0]}, gpu_us={"z": [121.0, 150.0]}) == HELD
+    )
+    assert (
+        inferred(WAITING.replace("b.......|", "........|").replace(".bbb|", "....|"), waits=[])
+        == []
+    )
+
+
 COPIES = """
 s13  h2d pinned 65536B        |.aaaa..........|
 s15  h2d pinned 65536B        |......bbbb.....|
