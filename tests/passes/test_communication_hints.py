@@ -116,19 +116,21 @@ s33  kernel reduce        |.......y......|
 t1   cuLaunchKernel       |...y..........|
 """
 
-    def names(length_us: float) -> list[str]:
+    def names(length_us: float, other_us: float = 0.26) -> list[str]:
         found = picture(
             two,
             repeat=4,
             records=RECORDS,
             waits=WAITS,
             host_us={"v": [5.0, 5.2], "b": [5.4, 5.6], "y": [3.7, 3.9], "x": [3.2, 3.6]},
-            gpu_us={"x": [6.0, 6.0 + length_us], "y": [7.0, 7.26]},
+            gpu_us={"x": [6.0, 6.0 + length_us], "y": [7.0, 7.0 + other_us]},
         )
         return [note.split()[1] for note in found.device().notes]
 
     assert names(0.26) == []
     assert names(0.28) == ["exchange"]
+    assert names(0.3, 0.4) == ["reduce", "exchange"]
+    assert names(0.4, 0.3) == ["exchange", "reduce"]
 
 
 def test_without_steps_there_is_no_every_step() -> None:

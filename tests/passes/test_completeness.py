@@ -387,6 +387,20 @@ def test_a_launcher_without_kernels_is_no_fault_while_others_have_them() -> None
     )
 
 
+@pytest.mark.parametrize("call", ["cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel"])
+def test_a_process_that_launched_nothing_lost_nothing(call: str) -> None:
+    drawing = picture(
+        f"""
+        p1 s7 kernel k         |.aa.bb|
+        p1 t1 cudaLaunchKernel |a..b..|
+        p2 t1 {call}           |.x....|
+        """,
+        failed=["x"] if call == "cudaLaunchKernel" else [],
+    )
+
+    assert CaptureFault.NO_KERNELS not in [problem.fault for problem in problems(drawing)]
+
+
 def test_a_process_that_lost_every_kernel_is_a_fault_beside_others_that_have_theirs() -> None:
     (problem,) = problems(
         picture("""
