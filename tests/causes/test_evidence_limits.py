@@ -1,0 +1,109 @@
+"""From when on evidence is worth a word: each limit, just under and just at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from overlapcheck.causes._ranking import findings
+from tests.pictures import picture
+
+
+def evidence(cause: str, text: str, **options: Any) -> str:
+    """What a finding says; one column is 10 us. "" where the cause was not found."""
+    found = findings(picture(text, column_us=10, **options).measure())
+    return "\n".join(line for one in found if one.cause == cause for line in one.evidence)
+
+
+@pytest.mark.parametrize(("size", "told"), [(65536, True), (65535, False)])
+def test_small_copies_say_nothing_of_the_speed_of_the_link(size: int, told: bool) -> None:
+    waited = f"""
+        s7   kernel fwd               |.aaaa......bb|
+        s7   h2d pinned {size}B       |.....cccccc..|
+        t1   cudaLaunchKernel         |a.b..........|
+        t1   cudaMemcpyAsync          |.c...........|
+        """
+    called = f"""
+        s7   kernel fwd               |.aaaa......bb|
+        s7   h2d pinned {size}B       |.....cccccc..|
+        t1   cudaLaunchKernel         |a...........b|
+        t1   cudaMemcpy               |.cccccccccc..|
+        """
+
+    assert ("B/s" in evidence("same-stream", waited)) is told
+    assert ("B/s" in evidence("sync-copy", called, gpu_us={"b": [130.0, 150.0]})) is told
+
+
+@pytest.mark.parametrize(("end_us", "told"), [(90.0, True), (89.999, False)])
+def test_a_link_that_is_idle_most_of_the_time_is_not_the_bound(end_us: float, told: bool) -> None:
+    """Copies in fill the window of 120 us; copies out begin at 30, and fill half of it or less."""
+    text = """
+        s7   kernel fwd               |a..........b|
+        s13  h2d pinned 64MiB         |cccccccccccc|
+        s14  d2h pinned 64MiB         |...dddddd...|
+        t1   cudaLaunchKernel         |a.b.........|
+        t1   cudaMemcpyAsync          |cd..........|
+        """
+    exact = {"c": [-1.0, -0.5], "d": [-0.4, -0.2]}
+    said = evidence("copy-bound", text, gpu_us={"d": [30.0, end_us]}, host_us=exact)
+
+    assert "h2d copies run in" in said
+    assert ("d2h copies run in" in said) is told
+
+
+QUEUED = """
+s7   kernel bwd               |..aaaaaggggg......bbbb|
+s17  kernel ncclDevKernel_AllReduce_Sum_bf16 |............cccccc....|
+t1   cudaLaunchKernel         |a.g.c...b.............|
+t1   cudaEventRecord          |.....r................|
+t1   cudaStreamWaitEvent      |......w...............|
+"""
+
+
+def queued(**exact: Any) -> bool:
+    said = evidence(
+        "exposed-collective",
+        QUEUED,
+        records=[{"call": "r", "stream": 17}],
+        waits=[{"call": "w", "stream": 7, "record": "r"}],
+        **exact,
+    )
+    return "behind kernels of other streams" in said
+
+
+@pytest.mark.parametrize(("launched_us", "held"), [(70.0, True), (70.001, False)])
+def test_a_collective_that_waited_long_was_held(launched_us: float, held: bool) -> None:
+    """It began at 120 us."""
+    assert queued(host_us={"c": [60.0, launched_us], "r": [71.0, 72.0], "w": [73.0, 74.0]}) is held
+
+
+@pytest.mark.parametrize(("begin_us", "held"), [(57.0, True), (57.001, False)])
+def test_compute_ran_nearly_all_the_while(begin_us: float, held: bool) -> None:
+    """Of the 70 us from its launch to 120, less than 63 are not nearly all."""
+    exact = {"a": [20.0, 50.0], "g": [begin_us, 120.0]}
+
+    assert queued(gpu_us=exact) is held
+
+
+@pytest.mark.parametrize(("extra_us", "told"), [(20.0, True), (19.9, False)])
+def test_kernels_that_cost_half_a_percent_more_are_worth_a_word(
+    extra_us: float, told: bool
+) -> None:
+    """Five kernels of 100 us, of a window of 20 ms, take 20 us longer each or less."""
+    text = """
+        s7   kernel fwd               |a...b...|
+        s13  h2d pinned 64MiB         |....c...|
+        t1   cudaLaunchKernel         |a...b...|
+        t1   cudaMemcpyAsync          |...c....|
+        """
+    end = 2000.0 + 100.0 + extra_us
+    drawing = picture(
+        text,
+        column_us=500,
+        repeat=5,
+        gpu_us={"a": [0.0, 100.0], "b": [2000.0, end], "c": [2000.0, end]},
+    )
+    found = findings(drawing.measure(window_ns=(0, 20_000_000)))
+
+    assert ("contention" in {one.cause for one in found}) is told
