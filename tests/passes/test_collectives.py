@@ -35,6 +35,34 @@ def test_the_short_name_tells_the_kind(name: str, kind: CollectiveKind) -> None:
     assert collective_kind(name) is kind
 
 
+def test_where_nothing_computes_no_stream_is_one_of_compute() -> None:
+    device = picture(f"""
+        s20  kernel {ALL_REDUCE} |.rrrr.ssss|
+        t1   cuLaunchKernelEx    |r....s....|
+        """).device()
+
+    assert device.collectives.on_compute_stream.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("length_us", "on"), [(5.0, True), (4.999, False)])
+def test_a_stream_with_a_twentieth_of_the_compute_is_one_of_compute(
+    length_us: float, on: bool
+) -> None:
+    device = picture(
+        f"""
+        s7   kernel k          |aaaaaaaaaaaaaaaaaaa..........|
+        s20  kernel cast       |...................b.........|
+        s20  kernel {ALL_REDUCE} |........................rrrr.|
+        t1   cudaLaunchKernel  |a..................b.........|
+        t1   cuLaunchKernelEx  |.......................r.....|
+        """,
+        gpu_us={"a": [0.0, 95.0], "b": [100.0, 100.0 + length_us], "r": [110.0, 120.0]},
+        host_us={"a": [-3.0, -2.0], "b": [98.0, 99.0], "r": [106.0, 107.0]},
+    ).device()
+
+    assert device.collectives.on_compute_stream.tolist() == [on]
+
+
 def test_every_collective_has_its_step_its_place_and_its_exposed_part() -> None:
     device = picture(
         f"""

@@ -160,6 +160,13 @@ def test_a_row_begins_within_a_second_of_it(start_us: float, found: list[str]) -
     assert whys(text, gpu_us={"z": [start_us, 500.0]}) == found
 
 
+def test_a_window_that_is_given_tells_nothing_of_where_the_recording_ends() -> None:
+    drawing = picture(THREE, column_us=1000, gpu_us={"c": [9000.0, 2_000_000.0]})
+
+    assert drawing.measure().problems
+    assert not drawing.measure(window_ns=(0, 10_000_000)).problems
+
+
 def test_a_long_recording_bounds_rows_by_its_length() -> None:
     text = THREE + "t1 cudaEventQuery   |.........x|\n"
     late = {"c": [9000.0, 4_000_000.0]}

@@ -122,3 +122,28 @@ def test_each_direction_has_a_queue_of_its_own() -> None:
     assert not queued(COPIES.replace("s15  h2d", "s15  d2h"))
     assert queued(COPIES.replace("h2d", "d2h"))
     assert not queued(COPIES.replace("s15", "s13"))
+
+
+def test_a_wait_for_a_stream_without_work_orders_nothing() -> None:
+    text = """
+s7   kernel one               |.aa..bb|
+s9   kernel two               |.cc....|
+t1   cudaLaunchKernel         |ac.b...|
+t1   cudaStreamSynchronize    |..x....|
+"""
+    for stream, found in ((7, [("one", "one")]), (9, [("two", "one")]), (99, [])):
+        waits = [{"call": "x", "stream": stream}]
+        assert told(*order_of(text, waits=waits), Relation.HOST) == found
+
+
+def test_an_operation_of_no_length_follows_what_ended_before_it_not_itself() -> None:
+    text = """
+s7   kernel one               |.aa.........|
+s7   kernel two               |....bb......|
+s7   kernel mark              |.......z....|
+s7   kernel three             |.........cc.|
+t1   cudaLaunchKernel         |ab.z..c.....|
+"""
+    edges = told(*order_of(text, gpu_us={"z": [70.0, 70.0]}), Relation.STREAM)
+
+    assert edges == [("mark", "three"), ("one", "two"), ("two", "mark")]
