@@ -150,6 +150,23 @@ def test_copies_queued_behind_kernels_when_recording_stops_are_no_loss() -> None
     )
 
 
+@pytest.mark.parametrize(("end_us", "lost"), [(5_050.0, False), (5_050.001, True)])
+def test_a_copy_may_be_queued_twice_as_long_as_any_before_it(end_us: float, lost: bool) -> None:
+    """Copy x was handed over at 1 ms, the one before it took 2 ms; the clocks err by 50 us."""
+    drawing = picture(
+        """
+        s7  kernel k         |....k.|
+        s13 h2d pinned 1MiB  |.wy...|
+        t1  cudaMemcpyAsync  |wxy...|
+        t2  cudaLaunchKernel |...k..|
+        """,
+        column_us=1000,
+        gpu_us={"w": [1000.0, 2000.0], "k": [4000.0, end_us]},
+    )
+
+    assert bool(problems(drawing)) is lost
+
+
 def test_kernels_that_end_while_copies_beside_them_go_on_are_a_loss() -> None:
     (problem,) = problems(
         picture(
