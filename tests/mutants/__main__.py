@@ -25,7 +25,8 @@ def main() -> int:
     """1 where a mutant survives that is not accepted."""
     asked = _arguments()
     known: dict[str, str] = json.loads(CACHE.read_text()) if CACHE.exists() else {}
-    mutants = _chosen(asked, known)
+    every = _of_modules(asked.module)
+    mutants = _chosen(every, asked, known)
     fates: list[Fate] = []
     may = accepted()
     begin = time.monotonic()
@@ -44,7 +45,8 @@ def main() -> int:
     print(f"{len(mutants)} mutants; all tests run once first", flush=True)
     status = run(Suite(mutants, asked.jobs, told, known))
     CACHE.write_text(json.dumps(known, indent=0))
-    return _summary(fates) if fates else status
+    gone = set(may) - {one.key for one in every} if not asked.module else set()
+    return _summary(fates, sorted(gone)) if fates else status
 
 
 def _arguments() -> argparse.Namespace:
@@ -58,23 +60,26 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _chosen(asked: argparse.Namespace, known: dict[str, str]) -> list[AnyMutant]:
+def _of_modules(pattern: str) -> list[AnyMutant]:
     mutants: list[AnyMutant] = []
     for package in scope.PACKAGES:
         for file in sorted((scope.ROOT / "overlapcheck" / package).rglob("*.py")):
             path = file.relative_to(scope.ROOT / "overlapcheck").as_posix()
-            if re.match(asked.module, path) and path not in scope.NO_MUTANTS_OF:
+            if re.match(pattern, path) and path not in scope.NO_MUTANTS_OF:
                 mutants += mutants_of(file)
-    if re.match(asked.module, PATH):
-        mutants += number_mutants()
-    if asked.alive:
-        mutants = [one for one in mutants if not known.get(one.key)]
+    return mutants + (number_mutants() if re.match(pattern, PATH) else [])
+
+
+def _chosen(
+    every: list[AnyMutant], asked: argparse.Namespace, known: dict[str, str]
+) -> list[AnyMutant]:
+    mutants = [one for one in every if not (asked.alive and known.get(one.key))]
     if asked.number and asked.number < len(mutants):
-        mutants = random.Random(asked.seed).sample(mutants, asked.number)
+        return random.Random(asked.seed).sample(mutants, asked.number)
     return mutants
 
 
-def _summary(fates: list[Fate]) -> int:
+def _summary(fates: list[Fate], gone: list[str]) -> int:
     may = accepted()
     alive = [fate for fate in fates if not fate.killer]
     modules = [(_package(fate.mutant.path), fate.mutant.path, bool(fate.killer)) for fate in fates]
@@ -90,7 +95,9 @@ def _summary(fates: list[Fate]) -> int:
     back = [fate.mutant.key for fate in fates if fate.killer and fate.mutant.key in may]
     for key in back:
         print(f"  killed, although survivors.toml lists it: {key}")
-    return 1 if new or back else 0
+    for key in gone:
+        print(f"  no mutant any more, although survivors.toml lists it: {key}")
+    return 1 if new or back or gone else 0
 
 
 def _package(path: str) -> str:
