@@ -224,6 +224,21 @@ def test_a_thread_that_lost_every_kernel_is_a_loss() -> None:
     assert problem.what == "3 of 9 kernel launches left no row on the device"
 
 
+def test_what_such_a_thread_launched_last_may_still_be_on_its_way() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+            t1 cudaLaunchKernel |a..b..c..d..e..f..|
+            t2 cudaLaunchKernel |u..v..w........z..|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.what == "3 of 10 kernel launches left no row on the device"
+
+
 def test_a_copy_of_unknown_kind_is_no_copy_that_can_be_judged(
     tmp_path: Path, real_export: RealExport
 ) -> None:
