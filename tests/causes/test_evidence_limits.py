@@ -61,10 +61,10 @@ t1   cudaStreamWaitEvent      |......w...............|
 """
 
 
-def queued(**exact: Any) -> bool:
+def queued(text: str = QUEUED, **exact: Any) -> bool:
     said = evidence(
         "exposed-collective",
-        QUEUED,
+        text,
         records=[{"call": "r", "stream": 17}],
         waits=[{"call": "w", "stream": 7, "record": "r"}],
         **exact,
@@ -84,6 +84,22 @@ def test_compute_ran_nearly_all_the_while(begin_us: float, held: bool) -> None:
     exact = {"a": [20.0, 50.0], "g": [begin_us, 120.0]}
 
     assert queued(gpu_us=exact) is held
+
+
+@pytest.mark.parametrize(("end_us", "told"), [(280.0, True), (280.001, False)])
+def test_what_is_less_than_half_of_the_exposed_time_does_not_speak_for_it(
+    end_us: float, told: bool
+) -> None:
+    """60 us of the first collective, which was held, beside 60 or more of one launched late."""
+    text = """
+        s7   kernel bwd           |..aaaaaggggg......bbbb.......eee|
+        s17  kernel ncclAllReduce |............cccccc....dddddd....|
+        t1   cudaLaunchKernel     |a.g.c...b............d..e.......|
+        t1   cudaEventRecord      |.....r..........................|
+        t1   cudaStreamWaitEvent  |......w.........................|
+        """
+
+    assert queued(text, gpu_us={"d": [220.0, end_us]}) is told
 
 
 @pytest.mark.parametrize(("extra_us", "told"), [(40.0, True), (39.9, False)])
