@@ -1,0 +1,58 @@
+"""A cause is as sure as most of its time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from overlapcheck.causes import causes
+from overlapcheck.finding import Confidence
+from overlapcheck.ledger import Reason
+from tests.pictures import picture
+
+# Copies that compute waits for in its own stream: 30 us and 30 us, then 60 us.
+MEASURED = picture(
+    """
+    s7   kernel fwd               |.aa...bb...dd......ee|
+    s7   h2d pinned 64MiB         |...ccc..fff..gggggg..|
+    t1   cudaLaunchKernel         |a..b...d.....e.......|
+    t1   cudaMemcpyAsync          |.c..f....g...........|
+    """,
+    column_us=10,
+).measure()
+DEVICE = MEASURED.devices[0]
+EACH_US = [30, 30, 60]
+
+
+@pytest.mark.parametrize(
+    ("inferred", "confidence"),
+    [
+        ([False, False, False], Confidence.SURE),
+        ([True, True, False], Confidence.SURE),  # half of the time
+        ([False, False, True], Confidence.SURE),
+        ([True, False, True], Confidence.LIKELY),
+    ],
+)
+def test_what_is_mostly_inferred_is_only_likely(
+    inferred: list[bool], confidence: Confidence
+) -> None:
+    ledger = DEVICE.ledger
+    assert set(ledger.reason.tolist()) == {Reason.SAME_STREAM}
+    assert ((ledger.end_ns - ledger.start_ns) // 1000).tolist() == EACH_US
+    device = replace(DEVICE, ledger=replace(ledger, inferred=np.array(inferred)))
+    found = causes()["same-stream"].detect(device, MEASURED)
+
+    assert found is not None
+    assert found.confidence is confidence
+
+
+@pytest.mark.parametrize("more_ns", [0, 1])
+def test_a_nanosecond_more_than_half_is_most_of_it(more_ns: int) -> None:
+    ledger = replace(DEVICE.ledger, inferred=np.array([False, False, True]))
+    longer = replace(ledger, end_ns=ledger.end_ns + np.array([0, 0, more_ns]))
+    found = causes()["same-stream"].detect(replace(DEVICE, ledger=longer), MEASURED)
+
+    assert found is not None
+    assert (found.confidence is Confidence.LIKELY) is bool(more_ns)
