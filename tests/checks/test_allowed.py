@@ -140,7 +140,7 @@ def test_a_range_is_one_of_the_same_thread_around_the_call(nvtx: str, passes: bo
     "entry",
     [
         AllowedCall("the loss", api="cudaMemcpy", source="train.py"),
-        AllowedCall("the loss", api="cudaMemcpy", nvtx="epoch"),
+        AllowedCall("the loss", api="cudaMemcpy", nvtx="epoch*"),
         AllowedCall("the loss", nvtx="another", source="train.py"),
     ],
 )
@@ -149,6 +149,16 @@ def test_all_that_an_entry_says_must_match(entry: AllowedCall) -> None:
     here = at(ranged.measure(), SourceLine("/srv/loop/train.py", 104, "step"))
 
     assert check(here, allowing(entry)) == check(here, FORBIDDEN)
+
+
+def test_ranges_of_another_process_allow_nothing_of_this_one() -> None:
+    rows = f"{SYNC}t1  nvtx epoch |00000000000000000000000000000|\n"
+    measured = picture(rows, column_us=100).measure()
+    elsewhere = replace(measured, ranges=replace(measured.ranges, pid=measured.ranges.pid + 1))
+    policy = allowing(AllowedCall("the loss", nvtx="epoch*"))
+
+    assert check(measured, policy).outcome is Outcome.PASS
+    assert check(elsewhere, policy).outcome is Outcome.FAIL
 
 
 def test_a_call_without_a_known_line_is_allowed_by_no_line(measured: Measurements) -> None:

@@ -12,7 +12,7 @@ PACKAGES = ("checks", "causes", "passes")
 
 TESTS = {
     "checks": ("tests/checks",),
-    "causes": ("tests/causes", "tests/passes/test_rules.py"),
+    "causes": ("tests/causes", "tests/passes", "tests/test_collective_speed.py"),
     "passes": ("tests/passes", "tests/causes/test_pictures.py", "tests/test_collective_speed.py"),
     "thresholds.py": ("tests/passes", "tests/causes", "tests/checks"),
 }

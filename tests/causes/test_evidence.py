@@ -1,0 +1,114 @@
+"""What evidence says, counted by hand from the picture; and in which order findings stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from overlapcheck.causes import causes
+from overlapcheck.causes._ranking import findings
+from overlapcheck.finding import Finding
+from overlapcheck.measurements import Framework
+from tests.pictures import picture
+
+STEPS = """
+s7   kernel fwd               |.aaaa...bbbb....cccc.......|
+t1   cudaLaunchKernel         |a......b.......c...........|
+t1   cudaStreamSynchronize    |.xxxx...yyyy...............|
+t1   nvtx step                |0000000111111112222222222..|
+"""
+NO_STEPS = "\n".join(line for line in STEPS.splitlines() if "nvtx" not in line)
+
+
+def found(text: str, **options: Any) -> dict[str, Finding]:
+    """Findings by cause; one column is 10 us."""
+    return {one.cause: one for one in findings(picture(text, column_us=10, **options).measure())}
+
+
+def test_waits_are_told_with_their_steps() -> None:
+    assert found(STEPS)["host-sync"].evidence[1:] == (
+        "2 waits in 2 of 3 steps, 70.0 us together",
+        "longest 40.0 us at step 2, between kernels fwd and fwd",
+    )
+
+
+def test_without_steps_the_time_says_where_the_longest_wait_was() -> None:
+    assert found(NO_STEPS)["host-sync"].evidence[1:] == (
+        "2 waits, 70.0 us together",
+        "longest 40.0 us at 0.000120 s, between kernels fwd and fwd",
+    )
+
+
+def test_a_thread_goes_by_its_name_else_by_its_number() -> None:
+    named = found(STEPS, threads={"t1": "main"})["host-sync"].evidence[0]
+    called = found(STEPS, threads={"t1": "thread pool"})["host-sync"].evidence[0]
+
+    assert named.startswith("cudaStreamSynchronize held thread main 2 times")
+    assert called.startswith("cudaStreamSynchronize held thread pool 2 times")
+
+
+@pytest.mark.parametrize(
+    ("end_us", "told"), [(120.0, "30.0 us each"), (120.1, "20.0 us – 40.1 us each")]
+)
+def test_values_that_differ_by_more_than_twice_are_a_range(end_us: float, told: str) -> None:
+    exact = {"x": [30.0, 50.0], "y": [80.0, end_us]}
+
+    assert told in found(STEPS, host_us=exact)["host-sync"].evidence[0]
+
+
+def test_advice_for_a_program_of_one_pass_is_given_only_there() -> None:
+    cause = causes()["host-sync"]
+    once = cause.advise(Framework.CUDA, True)
+
+    assert once != cause.advise(Framework.CUDA, False)
+    assert cause.advise(Framework.CUDA) == cause.advise(Framework.CUDA, False)
+    assert cause.advise(Framework.PYTORCH, True) == cause.advise(Framework.PYTORCH, False)
+    assert found(NO_STEPS)["host-sync"].advice == once
+    assert found(STEPS)["host-sync"].advice != once
+
+
+def test_contention_stands_behind_all_that_is_idle() -> None:
+    """It costs 400 us of kernels; the smallest wait is idle time all the same."""
+    text = """
+        s7   kernel fwd               |aaaa..bbbbbbbbbbbb|
+        s13  h2d pinned 4MiB          |......cccccccccccc|
+        t1   cudaLaunchKernel         |a....b............|
+        t1   cudaMemcpyAsync          |.c................|
+        """
+    order = list(found(text, repeat=6))
+
+    assert order[-1] == "contention"
+    assert len(order) > 1
+
+
+def test_of_two_devices_the_one_that_loses_the_larger_share_stands_first() -> None:
+    """Device 0 waits 40 us of 240, device 1 30 us of 80."""
+    text = """
+        gpu0 s7 kernel fwd            |.aaaaaaaaaa....bbbbbbbbbb|
+        gpu1 s9 kernel fwd            |.cccc...d................|
+        t1   cudaLaunchKernel         |a.............b..........|
+        t2   cudaLaunchKernel         |c......d.................|
+        t1   cudaStreamSynchronize    |.xxxxxxxxxx..............|
+        t2   cudaStreamSynchronize    |.yyyy....................|
+        """
+    ranked = findings(picture(text, column_us=10).measure())
+    syncs = [one for one in ranked if one.cause == "host-sync"]
+
+    assert [one.device.device_id for one in syncs] == [1, 0]
+    assert [one.blamed.total_ns for one in syncs] == [30_000, 40_000]
+
+
+def test_ceilings_are_told_of_the_directions_that_have_one_below_all() -> None:
+    """Copies in take 120 us beside 30 us of compute; copies out take 10."""
+    text = """
+        s14  kernel fwd               |..........a..b..c|
+        s13  h2d pinned 5MiB          |.....dddddddddddd|
+        s15  d2h pinned 5MiB          |..........e......|
+        t1   cudaLaunchKernel         |..a.b.c..........|
+        t1   cudaMemcpyAsync          |de...............|
+        """
+    said = [line for line in found(text)["copy-bound"].evidence if "compute runs in" in line]
+
+    assert len(said) == 1
+    assert "of the h2d copy time" in said[0]
