@@ -133,6 +133,13 @@ t1   cuLaunchKernel       |...y..........|
     assert names(0.4, 0.3) == ["exchange", "reduce"]
 
 
+def test_with_one_compute_stream_nothing_runs_beside_another() -> None:
+    alone = EXCHANGE.replace("s33  kernel exchange", "s7   kernel exchange")
+
+    assert picture(alone, repeat=4).device().notes == ()
+    assert picture(EXCHANGE, repeat=4).device().notes == ()
+
+
 def test_without_steps_there_is_no_every_step() -> None:
     text = "\n".join(line for line in EXCHANGE.splitlines() if "nvtx" not in line)
 
