@@ -107,7 +107,7 @@ class _Walk:
                         yield from self._node(small.value, _Place("", statement, range(0)))
 
     def _node(self, node: Any, place: _Place) -> Iterator[Mutant]:
-        if isinstance(node, _NOT_ENTERED):
+        if isinstance(node, _NOT_ENTERED) or _is_quiet_argument(node):
             return
         lines = place.lines
         if isinstance(node, (cst.BaseSmallStatement, cst.Param)):
@@ -183,11 +183,17 @@ def _is_quiet(node: Any, by: Any) -> bool:
         return False
     kept = {id(arg) for arg in by.args}
     return len(by.args) == len(node.args) or any(
-        arg.keyword is None
-        or arg.keyword.value in scope.QUIET_KEYWORDS
-        or isinstance(arg.value, _TEXTS)
+        arg.keyword is None or _is_quiet_argument(arg) or isinstance(arg.value, _TEXTS)
         for arg in node.args
         if id(arg) not in kept
+    )
+
+
+def _is_quiet_argument(node: Any) -> bool:
+    return (
+        isinstance(node, cst.Arg)
+        and node.keyword is not None
+        and node.keyword.value in scope.QUIET_KEYWORDS
     )
 
 

@@ -59,4 +59,4 @@ QUIET_KEYWORDS = {
     "hint": "text",
     "reason": "text, or killed wherever a reason is asserted",
 }
-"""Arguments of calls that are not dropped either, and why."""
+"""Arguments of calls that are left as they are, and why."""

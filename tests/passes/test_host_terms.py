@@ -203,3 +203,17 @@ def test_a_link_that_is_busy_nine_tenths_of_the_time_is_the_bound(
     )
 
     assert ("copy-bound" in found) is bound
+
+
+def test_another_device_of_the_process_changes_nothing_of_the_order_on_this_one() -> None:
+    text = """
+        gpu0 s7   kernel k        |.aaaa......bbb|
+        gpu0 s7   h2d pinned 64MiB|.....cccccc...|
+        gpu1 s9   kernel k        |.ddddddddddddd|
+        t1   cudaLaunchKernel     |a.b...........|
+        t1   cudaMemcpyAsync      |.c............|
+        t2   cudaLaunchKernel     |d.............|
+        """
+    first = picture(text, column_us=10).measure().devices[0].ledger
+
+    assert set(first.reason.tolist()) == {Reason.SAME_STREAM}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -214,3 +215,12 @@ def test_more_devices_than_anybody_reads_about_are_refused(monkeypatch: pytest.M
 
     assert caught.value.message.startswith("kernels ran on 3 devices")
     assert caught.value.hint == "judge one device: --device NUMBER"
+
+
+def test_what_the_recording_says_of_itself_is_handed_on() -> None:
+    trace = picture("s7 kernel k |aa|", environment={"NCCL_DEBUG": "INFO"}).trace()
+    info = replace(trace.info, utc_start_ns=1_700_000_000_000_000_000)
+    measured = measure_module.measure(replace(trace, info=info), Selection(skip=0))
+
+    assert measured.utc_start_ns == 1_700_000_000_000_000_000
+    assert measured.environment["NCCL_DEBUG"] == "INFO"

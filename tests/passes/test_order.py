@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
 from overlapcheck.trace import EventRecords, Syncs, Trace, pids_of
 from tests.conftest import EXPORTS
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import picture
 
 NAMES = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
@@ -206,3 +207,21 @@ def test_the_latest_record_of_the_event_is_the_one_that_the_sync_id_names(
         known = by_id != ABSENT
         if known.any():
             assert latest_records(records, syncs, waits)[known].tolist() == by_id[known].tolist()
+
+
+def test_a_peer_copy_that_is_recorded_twice_is_one_operation(tmp_path: Path) -> None:
+    """Two that differ stay two."""
+    text = """
+        gpu0 s7  kernel k            |aaaaaa....|
+        gpu1 s15 p2p 64MiB from gpu0 |....cccc..|
+        gpu1 s16 p2p 4KiB from gpu0  |.....dddd.|
+        """
+    table = "CUPTI_ACTIVITY_KIND_MEMCPY"
+    path = picture(text).export(tmp_path / "peer.sqlite")
+    for repeated in (False, True):
+        if repeated:
+            edit(path, f"INSERT INTO {table} SELECT * FROM {table} WHERE streamId = 15")
+        trace = read_trace(path)
+        (process,) = process_tables(trace, pids_of((trace.kernels, trace.copies)))
+
+        assert Orders(Selection()).of(process).operations.stream_id.tolist() == [7, 15, 16]

@@ -142,8 +142,27 @@ s7   kernel one               |.aa.........|
 s7   kernel two               |....bb......|
 s7   kernel mark              |.......z....|
 s7   kernel three             |.........cc.|
-t1   cudaLaunchKernel         |ab.z..c.....|
+s9   kernel other             |...........d|
+t1   cudaLaunchKernel         |ab.z..c..d..|
 """
     edges = told(*order_of(text, gpu_us={"z": [70.0, 70.0]}), Relation.STREAM)
 
     assert edges == [("mark", "three"), ("one", "two"), ("two", "mark")]
+
+
+def test_a_wait_with_a_row_keeps_its_stream_beside_one_without() -> None:
+    text = """
+s13  kernel one               |.aa..........|
+s9   kernel other             |.....ccc.....|
+s7   kernel fwd               |.........bb..|
+t1   cudaLaunchKernel         |a...c...b....|
+t1   cudaEventRecord          |.r...........|
+t1   cudaStreamWaitEvent      |..w.......v..|
+"""
+    order = order_of(
+        text,
+        records=[{"call": "r", "stream": 13}],
+        waits=[{"call": "w", "stream": 7, "record": "r"}],
+    )
+
+    assert told(*order, Relation.EVENT) == [("one", "fwd")]

@@ -408,3 +408,25 @@ def test_random_ranges_have_the_device_time_of_the_definition(
     for device in measure(trace, selection).devices:
         for use in device.ranges:
             assert use.time == slowly(trace, device, launched(trace, device), use.pattern)
+
+
+@pytest.mark.parametrize(("until_ns", "instances"), [(5_000, 1), (5_001, 2)])
+def test_work_that_begins_when_the_window_ends_is_not_in_it(until_ns: int, instances: int) -> None:
+    drawing = picture("""
+        s7 kernel k         |.aa..bb..|
+        t1 cudaLaunchKernel |a...b....|
+        t1 nvtx part        |x...y....|
+        """)
+
+    assert used(drawing, "part", window_ns=(0, until_ns)).instances == instances
+
+
+@pytest.mark.parametrize(("from_ns", "instances"), [(3_000, 1), (2_999, 2)])
+def test_work_that_ends_when_the_window_begins_is_not_in_it(from_ns: int, instances: int) -> None:
+    drawing = picture("""
+        s7 kernel k         |.aa..bb..|
+        t1 cudaLaunchKernel |a...b....|
+        t1 nvtx part        |x...y....|
+        """)
+
+    assert used(drawing, "part", window_ns=(from_ns, 9_000)).instances == instances
