@@ -211,7 +211,7 @@ def _is_most(node: Any, function: str, least: int) -> bool:
     return (
         isinstance(node, cst.Call)
         and cst.Module([]).code_for_node(node.func) == function
-        and isinstance(node.args[-1].value, cst.Integer)
+        and isinstance(node.args[-1].value, cst.BaseNumber)
         and node.args[-1].value.evaluated_value == least
     )
 

@@ -140,6 +140,20 @@ def test_launches_during_stream_capture_submit_nothing() -> None:
     )
 
 
+def test_captures_of_several_threads_all_submit_nothing() -> None:
+    for first, second in (("t1", "t2"), ("t2", "t1"), ("t1", "t1")):
+        assert not faults(
+            picture(f"""
+            s7 kernel k                       |.aa.........ee|
+            {first} cudaStreamBeginCapture    |...x..........|
+            {first} cudaStreamEndCapture      |.....y........|
+            {second} cudaStreamBeginCapture   |.......z......|
+            {second} cudaStreamEndCapture     |.........w....|
+            t3 cudaLaunchKernel               |a...b...c..e..|
+            """)
+        )
+
+
 def test_a_backward_pass_is_captured_from_a_thread_of_its_own() -> None:
     assert not faults(
         picture("""

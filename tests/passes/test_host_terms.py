@@ -217,3 +217,29 @@ def test_another_device_of_the_process_changes_nothing_of_the_order_on_this_one(
     first = picture(text, column_us=10).measure().devices[0].ledger
 
     assert set(first.reason.tolist()) == {Reason.SAME_STREAM}
+
+
+@pytest.mark.parametrize("waits", ["vw", "wv"])
+def test_of_two_events_the_one_that_came_last_was_waited_for(waits: str) -> None:
+    text = f"""
+        s7   kernel k             |.aaaa.......bbb|
+        s13  h2d pinned 64MiB     |.ccccccccccc...|
+        s14  d2h pinned 64MiB     |.ddddddd.......|
+        t1   cudaLaunchKernel     |a.......b......|
+        t1   cudaMemcpyAsync      |.cd............|
+        t1   cudaEventRecord      |...rq..........|
+        t1   cudaStreamWaitEvent  |.....{waits}........|
+        """
+    found = told(
+        text,
+        records=[{"call": "r", "stream": 13}, {"call": "q", "stream": 14}],
+        waits=[
+            {"call": "w", "stream": 7, "record": "r"},
+            {"call": "v", "stream": 7, "record": "q"},
+        ],
+        host_us={"c": [-2.0, -1.5], "d": [-1.0, -0.5]},
+    )
+
+    assert sum(found.values()) == 70.0
+    assert "unexplained" not in found
+    assert "launch-latency" not in found

@@ -225,3 +225,19 @@ def test_a_peer_copy_that_is_recorded_twice_is_one_operation(tmp_path: Path) -> 
         (process,) = process_tables(trace, pids_of((trace.kernels, trace.copies)))
 
         assert Orders(Selection()).of(process).operations.stream_id.tolist() == [7, 15, 16]
+
+
+def test_id_0_stands_for_an_event_that_was_never_recorded() -> None:
+    trace = picture(
+        PREFETCH,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    ).trace()
+    assert isinstance(trace.event_records, EventRecords)
+    assert isinstance(trace.syncs, Syncs)
+    records = replace(trace.event_records, event_sync_id=np.array([0, 3]))
+    wait = np.zeros(1, dtype=np.intp)
+
+    for wanted, found in ((0, [ABSENT]), (3, [1])):
+        syncs = replace(trace.syncs, event_sync_id=np.array([wanted]))
+        assert records_of(records, syncs, wait).tolist() == found

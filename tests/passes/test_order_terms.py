@@ -42,6 +42,17 @@ def test_what_starts_as_another_stream_ends_waited_for_it(start_us: float, found
     assert inferred(WAITING, gpu_us={"b": [start_us, 150.0]}) == found
 
 
+def test_what_goes_on_beyond_the_start_was_not_waited_for() -> None:
+    text = """
+s7   kernel fwd               |...bb....|
+s13  h2d pinned 64MiB         |.ccccccc.|
+t1   cudaLaunchKernel         |..b......|
+t1   cudaMemcpyAsync          |c........|
+t1   cudaStreamWaitEvent      |.w.......|
+"""
+    assert inferred(text, records=[], waits=[]) == []
+
+
 def test_what_was_launched_later_cannot_have_been_waited_for() -> None:
     later = WAITING.replace("|..c............|", "|........c......|")
 
@@ -124,6 +135,11 @@ def test_each_direction_has_a_queue_of_its_own() -> None:
     assert not queued(COPIES.replace("s15", "s13"))
 
 
+def test_each_device_has_queues_of_its_own() -> None:
+    assert not queued(COPIES.replace("s15  h2d", "gpu1 s15 h2d"))
+    assert inferred(WAITING.replace("s13  h2d", "gpu1 s13 h2d"), records=[], waits=[]) == []
+
+
 def test_a_wait_for_a_stream_without_work_orders_nothing() -> None:
     text = """
 s7   kernel one               |.aa..bb|
@@ -166,3 +182,29 @@ t1   cudaStreamWaitEvent      |..w.......v..|
     )
 
     assert told(*order, Relation.EVENT) == [("one", "fwd")]
+
+
+def test_the_null_stream_and_blocking_ones_wait_for_each_other_and_others_do_not() -> None:
+    text = """
+s7   kernel first             |.a............|
+s7   kernel null              |...e.......cc.|
+s13  kernel blocking          |....bb........|
+s14  kernel side              |.......dd.....|
+t1   cudaLaunchKernel         |ae.bd.....c...|
+"""
+    kinds = {"7": "null", "13": "blocking", "14": "non-blocking"}
+    edges = told(*order_of(text, streams=kinds), Relation.NULL_STREAM)
+
+    assert edges == [("blocking", "null"), ("null", "blocking")]
+
+
+def test_a_wait_for_an_event_that_is_not_known_orders_nothing() -> None:
+    text = """
+s7   kernel one               |.aa..bb|
+t1   cudaLaunchKernel         |a..b...|
+t1   cudaEventSynchronize     |..x....|
+"""
+    assert told(*order_of(text), Relation.HOST) == []
+    assert told(*order_of(text.replace("cudaEvent", "cudaDevice")), Relation.HOST) == [
+        ("one", "one")
+    ]

@@ -97,17 +97,17 @@ def test_copies_and_memsets_are_work_too() -> None:
 def test_a_graph_launched_in_a_range_is_its_work() -> None:
     found = used(
         picture("""
-        s7 kernel k         |a........|
-        s7 graph            |..hgggg..|
-        t1 cudaLaunchKernel |a........|
-        t1 cudaGraphLaunch  |hg.......|
-        t1 nvtx part        |.x.......|
+        s7 kernel k         |a......bb.|
+        s7 graph            |..hgggg...|
+        t1 cudaLaunchKernel |a.b.......|
+        t1 cudaGraphLaunch  |hg........|
+        t1 nvtx part        |.xx.......|
         """),
         "part",
     )
 
-    assert list(found.time) == [(3_000, 7_000)]
-    assert found.opaque.total_ns == 4_000
+    assert list(found.time) == [(3_000, 9_000)]
+    assert list(found.opaque) == [(3_000, 7_000)]
 
 
 def test_a_kernel_without_a_launch_row_belongs_to_none() -> None:
@@ -147,11 +147,12 @@ def test_only_copies_that_touch_the_range_are_counted() -> None:
     assert (copies.count, copies.bytes, copies.pageable_count) == (1, 64 << 10, 0)
 
 
-def test_pageable_time_is_that_inside_the_range() -> None:
+@pytest.mark.parametrize("memory", ["pageable", "pinned"])
+def test_copy_time_of_each_memory_is_that_inside_the_range(memory: str) -> None:
     found = used(
-        picture("""
+        picture(f"""
         s7  kernel k         |.aaaa.........|
-        s13 h2d pageable 1B  |..bbbbbb......|
+        s13 h2d {memory} 1B  |..bbbbbb......|
         t1  cudaLaunchKernel |a.............|
         t1  cudaMemcpyAsync  |.b............|
         t1  nvtx part        |x.............|
@@ -161,8 +162,10 @@ def test_pageable_time_is_that_inside_the_range() -> None:
     )
     copies = found.copies[Direction.H2D]
 
-    assert list(copies.pageable) == [(2_000, 5_000)]
-    assert (copies.copy_ns, copies.pinned.total_ns, found.bound_ns) == (3_000, 0, 4_000)
+    of_memory = {"pageable": copies.pageable, "pinned": copies.pinned}
+    assert list(of_memory.pop(memory)) == [(2_000, 5_000)]
+    assert [other.total_ns for other in of_memory.values()] == [0]
+    assert (copies.copy_ns, found.bound_ns) == (3_000, 4_000)
 
 
 def test_communication_is_clipped_too() -> None:

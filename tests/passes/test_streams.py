@@ -170,3 +170,9 @@ def test_unified_memory_migrations_are_no_stream() -> None:
         """).device()
 
     assert [s.stream_id for s in device.streams] == [7]
+
+
+def test_the_smallest_id_that_a_stream_can_have_is_one() -> None:
+    (stream,) = picture("s1 kernel k |aa|").device().streams
+
+    assert stream.stream_id == 1
