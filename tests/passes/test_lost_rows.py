@@ -37,6 +37,21 @@ def test_copies_whose_rows_are_gone_are_a_loss_that_names_their_table() -> None:
     assert "--trace=cuda" in problem.settle_with
 
 
+def test_copies_that_come_first_of_all_are_missed_too() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |.a..b..c.|
+            t2 cudaMemcpyAsync  |xyz......|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.what.startswith("3 of 3 copy calls left no row")
+
+
 def test_a_copy_whose_row_is_gone_amid_others_is_a_loss() -> None:
     (problem,) = problems(
         picture(

@@ -241,3 +241,70 @@ def test_id_0_stands_for_an_event_that_was_never_recorded() -> None:
     for wanted, found in ((0, [ABSENT]), (3, [1])):
         syncs = replace(trace.syncs, event_sync_id=np.array([wanted]))
         assert records_of(records, syncs, wait).tolist() == found
+
+
+@pytest.mark.parametrize(
+    ("event", "made", "found"),
+    [
+        (5, 12, 0),  # of two records of event 5, the one made before
+        (5, 30, 2),
+        (5, 10, ABSENT),  # made with the first, not before
+        (5, 7, ABSENT),
+        (6, 12, ABSENT),  # recorded later
+        (6, 30, 1),
+        (7, 30, ABSENT),
+        (ABSENT, 30, ABSENT),
+    ],
+)
+def test_the_latest_record_is_of_the_event_and_was_made_before(
+    event: int, made: int, found: int
+) -> None:
+    trace = picture(
+        PREFETCH,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    ).trace()
+    assert isinstance(trace.event_records, EventRecords)
+    assert isinstance(trace.syncs, Syncs)
+    records = trace.event_records.rows(np.array([0, 1, 1]))
+    records = replace(records, event_id=np.array([5, 6, 5]), correlation_id=np.array([10, 15, 20]))
+    syncs = replace(trace.syncs, event_id=np.array([event]), correlation_id=np.array([made]))
+    wait = np.zeros(1, dtype=np.intp)
+
+    assert latest_records(records, syncs, wait).tolist() == [found]
+    assert latest_records(records, syncs, wait - 1).tolist() == [ABSENT]
+
+
+def test_a_host_wait_orders_only_the_last_operation_of_each_stream() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aa.........|
+s13  kernel two               |...bb.......|
+s14  kernel other             |.cc.........|
+s14  kernel more              |...dd.......|
+s15  kernel three             |.........eee|
+t1   cudaLaunchKernel         |abcd....e...|
+t1   cudaDeviceSynchronize    |....xx......|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == [("more", "three"), ("two", "three")]
+
+
+def test_a_wait_orders_only_what_no_earlier_wait_of_its_thread_did() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aa.........|
+s14  kernel two               |......bb....|
+s15  kernel three             |....cc......|
+s15  kernel four              |..........dd|
+t1   cudaLaunchKernel         |a...bc...d..|
+t1   cudaDeviceSynchronize    |..xx..yy....|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == [
+        ("one", "two"),
+        ("three", "four"),
+        ("two", "four"),
+    ]
