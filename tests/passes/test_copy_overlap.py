@@ -178,6 +178,13 @@ def test_a_peer_copy_recorded_twice_counts_once(tmp_path: Path) -> None:
         assert (p2p.count, p2p.bytes, p2p.copy_ns) == (1, 64 << 20, 4_000)
 
 
+def test_a_peer_copy_occupies_the_device_that_it_goes_to_as_well() -> None:
+    text = PEER.replace("gpu1 s15 p2p 64MiB from gpu0", "gpu0 s15 p2p 64MiB to gpu1  ")
+    devices = picture(text).measure(window_ns=(0, 10_000)).devices
+
+    assert [device.copies[Direction.P2P].count for device in devices] == [1, 1]
+
+
 def test_other_copies_stay_beside_one_that_is_recorded_twice(tmp_path: Path) -> None:
     text = (
         PEER

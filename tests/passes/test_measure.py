@@ -224,3 +224,19 @@ def test_what_the_recording_says_of_itself_is_handed_on() -> None:
 
     assert measured.utc_start_ns == 1_700_000_000_000_000_000
     assert measured.environment["NCCL_DEBUG"] == "INFO"
+
+
+def test_what_a_process_lost_on_another_device_is_not_asked_for() -> None:
+    measured = picture(
+        """
+        p1 gpu0 s7 kernel k       |.aa.|
+        p1 t1 cudaLaunchKernel    |a...|
+        p2 gpu1 s7 kernel k       |.b.c|
+        p2 gpu0 s9 h2d pinned 1B  |..d.|
+        p2 t1 cudaLaunchKernel    |bxc.|
+        p2 t1 cudaMemcpyAsync     |.d..|
+        """
+    ).measure(device=0)
+
+    assert [device.key.pid for device in measured.devices] == [pid_of(1)]
+    assert pid_of(2) not in {problem.pid for problem in measured.problems}

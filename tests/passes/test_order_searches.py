@@ -195,8 +195,8 @@ def test_of_all_that_ended_in_time_the_last_one_binds(seed: int) -> None:
     best = _Best(ops, slack)
     offered: list[tuple[int, int, Relation]] = []
     for relation in (Relation.STREAM, Relation.EVENT):
-        after = np.sort(dice.integers(0, COUNT, 20))
-        before = dice.integers(0, COUNT, 20)
+        after = np.sort(dice.integers(0, COUNT, 20)).astype(np.int32)
+        before = dice.integers(0, COUNT, 20).astype(np.int32)
         nothing = np.zeros(20, dtype=np.int8)
         best.offer(
             Edges(before, after, nothing, nothing.astype(bool), before), relation, inferred=False
