@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from overlapcheck.causes import causes
-from overlapcheck.finding import Confidence
+from overlapcheck.columns import ABSENT
+from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.ledger import Reason
 from tests.pictures import picture
 
@@ -56,3 +57,25 @@ def test_a_nanosecond_more_than_half_is_most_of_it(more_ns: int) -> None:
 
     assert found is not None
     assert (found.confidence is Confidence.LIKELY) is bool(more_ns)
+
+
+def test_places_are_told_by_what_they_cost() -> None:
+    """The first two pieces of 30 us are one line's, by two stacks; the one of 60 another's."""
+    mine, other = SourceLine("b.py", 3, "step"), SourceLine("a.py", 9, "load")
+    found = _at({1: mine, 2: mine, 3: other}, [1, 2, 3])
+    assert found == (other, mine)  # as much each: by file
+
+    found = _at({1: mine, 2: mine, 3: other}, [3, 1, 2])
+    assert found == (mine, other)
+
+    assert _at({1: mine}, [ABSENT, ABSENT, 1]) == (mine,)
+    assert _at({1: mine}, [ABSENT, ABSENT, ABSENT]) == ()
+
+
+def _at(sites: dict[int, SourceLine], pieces: list[int]) -> tuple[SourceLine, ...]:
+    """What is told where the three pieces were called at these sites."""
+    ledger = replace(DEVICE.ledger, site=np.array(pieces))
+    measured = replace(MEASURED, names=replace(MEASURED.names, sites=sites))
+    found = causes()["same-stream"].detect(replace(DEVICE, ledger=ledger), measured)
+    assert found is not None
+    return found.source

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from overlapcheck.causes import causes
+from overlapcheck.causes._base import Context
+from overlapcheck.causes._facts import environment
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Framework
@@ -31,6 +33,82 @@ def test_waits_are_told_with_their_steps() -> None:
         "2 waits in 2 of 3 steps, 70.0 us together",
         "longest 40.0 us at step 2, between kernels fwd and fwd",
     )
+
+
+def test_the_first_step_is_step_0() -> None:
+    text = """
+        s7   kernel fwd               |.aaaa.......bbbb...cccc|
+        t1   cudaLaunchKernel         |a..........b......c....|
+        t1   cudaStreamSynchronize    |.xxxxxxxxxx............|
+        t1   nvtx step                |00000000000000111222...|
+        """
+
+    assert found(text)["host-sync"].evidence[2].startswith("longest 70.0 us at step 0, ")
+
+
+@pytest.mark.parametrize(
+    ("window", "told"),
+    [
+        ((0, 200_000), "longest 100.0 us at 0.000000 s, before kernel fwd"),
+        ((100_000, 330_000), "longest 120.0 us at 0.000210 s, after kernel bwd"),
+    ],
+)
+def test_at_the_edges_of_the_window_one_kernel_is_named(window: tuple[int, int], told: str) -> None:
+    text = """
+        s7   kernel fwd               |..........aaaa....................|
+        s7   kernel bwd               |................bbbbb.............|
+        t1   cudaLaunchKernel         |.........a.....b..................|
+        """
+    ranked = findings(picture(text, column_us=10).measure(window_ns=window))
+
+    assert told in [line for one in ranked for line in one.evidence]
+
+
+def test_late_launches_are_told_per_step_where_there_are_as_many() -> None:
+    """Six late launches in three steps."""
+    text = """
+        s7   kernel fwd               |.a.b.c.d.e.f.g.|
+        t1   cudaLaunchKernel         |a.b.c.d.e.f.g..|
+        t1   nvtx step                |000011112222222|
+        """
+    said = found(text)["launch-bound"].evidence[0]
+    without = found("\n".join(text.splitlines()[:-2]))["launch-bound"].evidence[0]
+
+    assert said.startswith("6 launches of thread python3 came after the device had run dry, 2 per")
+    assert "per step" not in without
+    assert without.endswith("10.0 us of idle time each (median)")
+
+
+def test_variables_of_the_program_are_told_where_they_are_set() -> None:
+    device = picture(STEPS, environment={"NCCL_DEBUG": "INFO"}, column_us=10).measure()
+    context = Context(device.devices[0].ledger, device.devices[0], device)
+
+    assert environment("CUDA_X", "NCCL_DEBUG")(context) == ["the program ran with NCCL_DEBUG=INFO"]
+
+
+def test_the_costliest_calls_are_told_two_of_them() -> None:
+    text = """
+        s7   kernel fwd               |.aa..bb....cc....dd|
+        t1   cudaLaunchKernel         |a...b.....c.....d..|
+        t1   cudaEventSynchronize     |.xxx...............|
+        t1   cudaStreamSynchronize    |.....yyyyy.........|
+        t1   cudaDeviceSynchronize    |...........zzzzz...|
+        """
+    said = found(text)["host-sync"].evidence
+    calls = [line.split()[0] for line in said if " held " in line]
+
+    assert calls == ["cudaStreamSynchronize", "cudaDeviceSynchronize"]
+    assert said[0].endswith("40.0 us idle during and after")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("k" * 36, "k" * 36), ("a" * 18 + "b" * 19, "a" * 16 + "..." + "b" * 16)],
+)
+def test_long_names_lose_their_middle(name: str, told: str) -> None:
+    text = STEPS.replace("kernel fwd", f"kernel {name}")
+
+    assert found(text)["host-sync"].evidence[2].endswith(f" between kernels {told} and {told}")
 
 
 def test_without_steps_the_time_says_where_the_longest_wait_was() -> None:
