@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts import environment
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import Framework
-from tests.pictures import picture
+from overlapcheck.measurements import Framework, NotKnown
+from tests.pictures import picture, pid_of
 
 STEPS = """
 s7   kernel fwd               |.aaaa...bbbb....cccc.......|
@@ -190,3 +191,94 @@ def test_ceilings_are_told_of_the_directions_that_have_one_below_all() -> None:
 
     assert len(said) == 1
     assert "of the h2d copy time" in said[0]
+
+
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+MET = f"""
+p1 gpu0 s7  kernel k            |.aaaa......bbb|
+p1 gpu0 s7  kernel {ALL_REDUCE} |.....rrrrrr...|
+p2 gpu1 s7  kernel k            |.cccccccc..ddd|
+p2 gpu1 s7  kernel {ALL_REDUCE} |.........ss...|
+p1 t1 cudaLaunchKernel          |a.b...........|
+p1 t1 cuLaunchKernelEx          |.r............|
+p2 t1 cudaLaunchKernel          |c.d...........|
+p2 t1 cuLaunchKernelEx          |.s............|
+p1 t1 nvtx step                 |00000000000000|
+p2 t1 nvtx step                 |00000000000000|
+"""
+
+
+@pytest.mark.parametrize(("gpu", "late"), [("gpu1", "device 1"), ("gpu0", "process 2000")])
+def test_who_waits_for_whom_is_counted(gpu: str, late: str) -> None:
+    """Four times, the second rank comes 40 us later; both then move data for 20."""
+    text = MET.replace("gpu1", gpu)
+    measured = picture(text, column_us=10, repeat=4).measure()
+    first, second = (
+        [*one.evidence]
+        for one in sorted(findings(measured), key=lambda one: one.device)
+        if one.cause == "exposed-collective"
+    )
+
+    assert first[1:5] == [
+        "on the compute stream: all-reduce and kernels share stream 7, which runs them in order"
+        " (240.0 us exposed)",
+        "of 240.0 us exposed in 4 collectives met by 2 ranks, 160.0 us wait for a rank that comes"
+        " later and 80.0 us move data",
+        f"{late} comes last in 4 of 4: 160.0 us of the waiting",
+        "0.0 % of 240.0 us of communication run under compute",
+    ]
+    assert second[1:4] == [
+        "on the compute stream: all-reduce and kernels share stream 7, which runs them in order"
+        " (80.0 us exposed)",
+        "none of it waits for another rank: this one comes last in 4 of 4 collectives, and the"
+        " others wait for it",
+        "0.0 % of 80.0 us of communication run under compute",
+    ]
+
+
+BOUND = """
+s14  kernel fwd               |..........a..b..c|
+s13  h2d pinned 5MiB          |.....dddddddddddd|
+s15  d2h pinned 5MiB          |..........e......|
+t1   cudaLaunchKernel         |..a.b.c..........|
+t1   cudaMemcpyAsync          |de...............|
+"""
+
+
+@pytest.mark.parametrize("engines", [3, 1])
+def test_how_full_the_link_was_is_told_with_its_engine_where_it_is_the_only_one(
+    engines: int,
+) -> None:
+    """5 MiB in 120 us; kernels of 30 us run beside."""
+    said = found(BOUND, copy_engines=engines)["copy-bound"].evidence
+    one = (
+        "the device has one copy engine: copies in and out take turns on it, and fill 100.0 % of"
+        " the window"
+    )
+
+    assert (said[0] == one) is (engines == 1)
+    assert said[-4:-2] == (
+        "h2d copies run in 100.0 % of the window: 5.0 MiB at 43.7 GB/s",
+        "compute runs in 25.0 % of it: 25.0 % of the h2d copy time is hidden, at most 25.0 % can"
+        " be",
+    )
+
+
+@pytest.mark.parametrize(("process", "told"), [(1, True), (2, False)])
+def test_what_could_not_be_looked_at_is_told_of_the_process_that_lacks_it(
+    process: int, told: bool
+) -> None:
+    text = """
+        s7   kernel fwd               |..aaaa..........|
+        s9   kernel bwd               |............bbbb|
+        t1   cudaLaunchKernel         |a.b.............|
+        """
+    measured = picture(text, column_us=10).measure()
+    missing = NotKnown(pid_of(process), "not seen", frozenset({"event-wait"}), "more")
+    other = NotKnown(pid_of(process), "no matter", frozenset(), "more")
+    ranked = findings(replace(measured, not_known=(missing, other)))
+    said = [line for one in ranked if one.cause == "unexplained" for line in one.evidence]
+
+    assert said
+    assert ("not seen" in said) is told
+    assert "no matter" not in said
