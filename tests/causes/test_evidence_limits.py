@@ -123,3 +123,107 @@ def test_kernels_that_cost_half_a_percent_more_are_worth_a_word(
     found = findings(drawing.measure(window_ns=(0, 40_000_000)))
 
     assert ("contention" in {one.cause for one in found}) is told
+
+
+@pytest.mark.parametrize(("end_us", "held"), [(100.0, True), (99.999, False)])
+def test_a_queue_lets_go_when_kernels_have_ended(end_us: float, held: bool) -> None:
+    """The collective began at 120 us."""
+    gpu = {"a": [-140.0, 50.0], "g": [50.0, end_us]}
+    host = {"a": [-160.0, -155.0], "g": [-154.0, -151.0], "c": [-150.0, -140.0]}
+
+    assert queued(gpu_us=gpu, host_us=host) is held
+
+
+@pytest.mark.parametrize(
+    ("environment", "why"),
+    [
+        ({"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, "CUDA_DEVICE_MAX_CONNECTIONS=1, and 2 streams had"),
+        ({"CUDA_DEVICE_MAX_CONNECTIONS": "2"}, "2 streams and 2 hardware queues: kernels that"),
+        ({}, "2 streams and 8 hardware queues: kernels that"),
+        ({"CUDA_DEVICE_MAX_CONNECTIONS": "many"}, "2 streams and 8 hardware queues: kernels that"),
+    ],
+)
+def test_streams_are_held_against_the_hardware_queues(
+    environment: dict[str, str], why: str
+) -> None:
+    said = evidence(
+        "exposed-collective",
+        QUEUED,
+        records=[{"call": "r", "stream": 17}],
+        waits=[{"call": "w", "stream": 7, "record": "r"}],
+        environment=environment,
+    )
+
+    assert why in said
+
+
+@pytest.mark.parametrize(("streams", "shared"), [(8, False), (9, True)])
+def test_more_streams_than_the_usual_queues_share_them(streams: int, shared: bool) -> None:
+    more = "".join(
+        f"s{40 + i} memset 1B |{'efghijk'[i].ljust(22, '.')}|\n" for i in range(streams - 2)
+    )
+    said = evidence(
+        "exposed-collective",
+        QUEUED + more,
+        records=[{"call": "r", "stream": 17}],
+        waits=[{"call": "w", "stream": 7, "record": "r"}],
+        gpu_us={mark: [30.0 + i, 30.5 + i] for i, mark in enumerate(marks)},
+    )
+
+    assert ("9 streams share the usual 8 hardware queues" in said) is shared
+
+
+@pytest.mark.parametrize("event_rows", [True, False])
+def test_an_order_without_rows_is_said_to_be_inferred(event_rows: bool) -> None:
+    said = evidence(
+        "event-wait",
+        """
+        s7   kernel fwd               |.aaaa.......bbb|
+        s13  h2d pinned 64MiB         |.....ccccccc...|
+        t1   cudaLaunchKernel         |a......b.......|
+        t1   cudaMemcpyAsync          |..c............|
+        t1   cudaEventRecord          |.q.r...........|
+        t1   cudaStreamWaitEvent      |..v..w.........|
+        """,
+        event_rows=event_rows,
+        records=[{"call": "q", "stream": 7}, {"call": "r", "stream": 13}],
+        waits=[
+            {"call": "v", "stream": 13, "record": "q"},
+            {"call": "w", "stream": 7, "record": "r"},
+        ],
+        host_us={"q": [10.0, 12.0], "v": [13.0, 15.0]},
+    )
+
+    assert "waits for an event recorded behind kernels" in said
+    assert ("inferred from adjacent times" in said) is not event_rows
+
+
+def test_copies_with_the_most_bytes_are_told_first() -> None:
+    said = evidence(
+        "pageable-copy",
+        """
+        s7   kernel fwd               |.aa....bb....ee....ff.|
+        s9   h2d pageable 64MiB       |....cc................|
+        s8   h2d pageable 1MiB        |..........dd....gg....|
+        t1   cudaLaunchKernel         |a......b....e.....f...|
+        t1   cudaMemcpyAsync          |.cccccc..ddd..ggg.....|
+        """,
+    )
+    lines = [line for line in said.splitlines() if "from pageable memory" in line]
+
+    assert [line.split(" on ")[1][:8] for line in lines] == ["stream 9", "stream 8"]
+
+
+def test_an_incomplete_recording_stands_before_what_costs_more() -> None:
+    drawing = picture(
+        """
+        s7 kernel fwd           |.aaaa............bbbb.cc|
+        t1 cudaLaunchKernel     |a..x.............b.c....|
+        t1 cudaStreamSynchronize|.yyyyyyyyyyyyyyy........|
+        """,
+        column_us=10,
+    )
+    first, second = findings(drawing.measure())[:2]
+
+    assert first.cause == "incomplete-capture"
+    assert second.share > 0
