@@ -159,9 +159,8 @@ def test_streams_are_held_against_the_hardware_queues(
 
 @pytest.mark.parametrize(("streams", "shared"), [(8, False), (9, True)])
 def test_more_streams_than_the_usual_queues_share_them(streams: int, shared: bool) -> None:
-    more = "".join(
-        f"s{40 + i} memset 1B |{'efghijk'[i].ljust(22, '.')}|\n" for i in range(streams - 2)
-    )
+    marks = "hijklmn"[: streams - 2]
+    more = "".join(f"s4{i} memset 1B |{mark.ljust(22, '.')}|\n" for i, mark in enumerate(marks))
     said = evidence(
         "exposed-collective",
         QUEUED + more,

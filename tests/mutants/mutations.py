@@ -110,7 +110,7 @@ class _Walk:
         if isinstance(node, _NOT_ENTERED) or _is_quiet_argument(node):
             return
         lines = place.lines
-        if isinstance(node, (cst.BaseSmallStatement, cst.Param)):
+        if isinstance(node, (cst.BaseSmallStatement, cst.FunctionDef)):
             lines = self._lines(node)
         elif isinstance(node, (cst.If, cst.While, cst.For, cst.With, cst.Return)):
             lines = self._lines(node.body, node)
