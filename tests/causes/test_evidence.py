@@ -282,3 +282,106 @@ def test_what_could_not_be_looked_at_is_told_of_the_process_that_lacks_it(
     assert said
     assert ("not seen" in said) is told
     assert "no matter" not in said
+
+
+def test_migrations_under_kernels_and_beside_them_are_one_finding() -> None:
+    """4 columns run under the kernel, 4 in the open."""
+    text = """
+        s7   kernel fwd               |aaaaaaaa....bbbb|
+        uvm  h2d 2MiB                 |....xxxxyyyy....|
+        t1   cudaLaunchKernel         |a.b.............|
+        """
+    one = found(text)["uvm-migration"]
+
+    assert one.blamed.total_ns == 80_000
+    assert one.evidence[:2] == (
+        "pages migrate in 40.0 us of the kernel time, 33.3 % of it: the kernels wait for them",
+        "2 migrations of unified memory, 4.0 MiB, 80.0 us together",
+    )
+    assert one.evidence[2].startswith("1 wait, 40.0 us together")
+
+
+def test_migrations_under_kernels_alone_are_told_too() -> None:
+    text = """
+        s7   kernel fwd               |aaaaaaaabbbb|
+        uvm  h2d 2MiB                 |....xx......|
+        t1   cudaLaunchKernel         |a.b.........|
+        """
+    assert found(text)["uvm-migration"].evidence == (
+        "pages migrate in 20.0 us of the kernel time, 16.7 % of it: the kernels wait for them",
+        "1 migration of unified memory, 2.0 MiB, 20.0 us together",
+    )
+
+
+def test_graphs_are_a_share_of_the_window_and_of_compute() -> None:
+    """40 us of 160, beside kernels of 80."""
+    text = """
+        s7   graph                    |gggg............|
+        s7   kernel fwd               |....aaaa....bbbb|
+        t1   cudaGraphLaunch          |g...............|
+        t1   cudaLaunchKernel         |.a.b............|
+        """
+    assert found(text)["graph-opaque"].evidence == (
+        "1 stretch of graph launches, 40.0 us, 25.0 % of the window",
+        "they are 33.3 % of what counts as compute; copies and pauses inside them are invisible",
+    )
+
+
+CONTENDED = """
+s7   kernel fwd               |aaaa..bbbbbbbb..........|
+s13  h2d pinned 4MiB          |......cccccc............|
+s14  d2h pinned 4MiB          |........eeeeee..........|
+t1   cudaLaunchKernel         |a....b..................|
+t1   cudaMemcpyAsync          |.ce.....................|
+"""
+
+
+@pytest.mark.parametrize(
+    ("until_us", "end_us", "net"),
+    [
+        (140.0, 140.0, "net 240.0 us won"),
+        (100.0, 140.0, "net 0 ns won"),
+        (105.0, 150.0, "net 30.0 us lost"),
+    ],
+)
+def test_overlap_wins_what_is_hidden_less_what_it_costs(
+    until_us: float, end_us: float, net: str
+) -> None:
+    """Six kernels of 40 us take 80 or 90; both directions together hide 80, 40 or 45 of each."""
+    said = found(
+        CONTENDED,
+        repeat=6,
+        gpu_us={"b": [60.0, end_us], "c": [60.0, min(until_us, 120.0)], "e": [80.0, until_us]},
+        host_us={"c": [-60.0, -55.0], "e": [-50.0, -45.0]},
+    )["contention"].evidence
+
+    assert net in said[0]
+
+
+def test_work_of_another_process_on_the_gpu_goes_by_its_name() -> None:
+    text = """
+        p1 gpu0 s7   kernel fwd       |......aaaaaaaa........bbbbbbbb|
+        p2 gpu0 s7   kernel gen       |..............cccccccc........|
+        p1 t1   cudaLaunchKernel      |a.b...........................|
+        p2 t1   cudaLaunchKernel      |..c...........................|
+        """
+    measured = picture(text, column_us=10).measure()
+    one, two = measured.devices
+    for name, told in (("server", "server (pid 2000)"), ("", "a process (pid 2000)")):
+        both = replace(measured, devices=(one, replace(two, process_name=name)))
+        said = [line for f in findings(both) if f.device == one.key for line in f.evidence]
+
+        assert f"{told} also runs kernels on device 0" in said
+
+
+def test_evidence_names_the_share_of_communication_that_is_hidden() -> None:
+    """20 of the 60 us run beside a kernel."""
+    text = """
+        s7   kernel bwd               |aaaaaa....bbbb|
+        s17  kernel ncclAllReduce     |....cccccc....|
+        t1   cudaLaunchKernel         |a.b...........|
+        t2   cudaLaunchKernel         |..c...........|
+        """
+    said = found(text)["exposed-collective"].evidence
+
+    assert "33.3 % of 60.0 us of communication run under compute" in said
