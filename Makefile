@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := fixtures/exports/pt_pageable.sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format golden fuzz rowloss bench clean
+.PHONY: help demo test check lint format golden fuzz mutants rowloss bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ golden: $(VENV)/installed-dev ## rewrite golden outputs, JSON Schemas and the pa
 fuzz: $(VENV)/installed-dev ## judge N=5000 damaged exports; SEED=... repeats the case that a line names
 	@$(BIN)/python -m tests.hostile.fuzz $(if $(SEED),--seed $(SEED),--cases $(or $(N),5000))
 
+mutants: $(VENV)/installed-mutants ## change what decides and see which tests notice; M=passes/order, N=200 SEED=1
+	@nice -n 10 $(BIN)/python -m tests.mutants $(if $(M),--module $(M)) $(if $(N),--number $(N) --seed $(or $(SEED),0))
+
 bench: $(VENV)/installed-dev ## cost beside a bare SQLite scan and installed peers (12 minutes)
 	$(BIN)/python -m bench
 
@@ -54,4 +57,8 @@ $(VENV)/installed: $(VENV)/python pyproject.toml $(shell find overlapcheck -name
 # Editable, so that the tests see the sources that are being edited.
 $(VENV)/installed-dev: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-mutants: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mutants]'
 	@touch $@

@@ -107,8 +107,8 @@ def _inside(
 
 def _is_at(place: SourceLine, source: str) -> bool:
     """Whether a place is the file, named by its last parts, or the line of it that is meant."""
-    file, colon, line = source.rpartition(":")
-    if not (colon and line.isdigit()):
+    file, _, line = source.rpartition(":")
+    if not line.isdigit():
         file, line = source, ""
     if line and place.line != int(line):
         return False

@@ -145,7 +145,7 @@ class _Search:
 
     def _lost_tail(self, kind: Work, thread: Ints, submit: Ints, done: Ints, tail: Mask) -> Mask:
         proven = tail & (done != NEVER)
-        lost: Mask = proven & (done < self.last_end_ns - CLOCK_NOISE_NS)
+        lost: Mask = done < self.last_end_ns - CLOCK_NOISE_NS
         too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
         if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
             return tail

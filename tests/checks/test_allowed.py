@@ -98,12 +98,21 @@ def test_the_numeric_checks_never_change(measured: Measurements) -> None:
         ("train.py:105", False),
         ("rain.py", False),
         ("other/train.py", False),
+        ("104", False),
     ],
 )
 def test_a_source_is_a_file_by_its_last_parts_and_a_line(
     source: str, matches: bool, measured: Measurements
 ) -> None:
     here = at(measured, SourceLine("/srv/loop/train.py", 104, "step"))
+    outcome = check(here, allowing(AllowedCall("the loss", source=source))).outcome
+
+    assert outcome is (Outcome.PASS if matches else Outcome.FAIL)
+
+
+@pytest.mark.parametrize(("source", "matches"), [("a:b/train.py", True), ("a:b/train.py:7", True)])
+def test_a_colon_of_a_path_is_no_line(source: str, matches: bool, measured: Measurements) -> None:
+    here = at(measured, SourceLine("/srv/a:b/train.py", 7, "step"))
     outcome = check(here, allowing(AllowedCall("the loss", source=source))).outcome
 
     assert outcome is (Outcome.PASS if matches else Outcome.FAIL)
@@ -127,11 +136,30 @@ def test_a_range_is_one_of_the_same_thread_around_the_call(nvtx: str, passes: bo
     assert (found.reason == "of the window") is (nvtx == "other*")
 
 
-def test_all_that_an_entry_says_must_match(measured: Measurements) -> None:
-    here = at(measured, SourceLine("/srv/loop/train.py", 104, "step"))
-    entry = AllowedCall("the loss", api="cudaMemcpy", source="train.py")
+@pytest.mark.parametrize(
+    "entry",
+    [
+        AllowedCall("the loss", api="cudaMemcpy", source="train.py"),
+        AllowedCall("the loss", api="cudaMemcpy", nvtx="epoch*"),
+        AllowedCall("the loss", nvtx="another", source="train.py"),
+    ],
+)
+def test_all_that_an_entry_says_must_match(entry: AllowedCall) -> None:
+    ranged = picture(SYNC + "t1  nvtx epoch |00000000000000000000000000000|\n", column_us=100)
+    here = at(ranged.measure(), SourceLine("/srv/loop/train.py", 104, "step"))
 
     assert check(here, allowing(entry)) == check(here, FORBIDDEN)
+
+
+def test_ranges_of_another_process_allow_nothing_of_this_one() -> None:
+    rows = f"{SYNC}t1  nvtx epoch |00000000000000000000000000000|\n"
+    measured = picture(rows, column_us=100).measure()
+    moved = replace(measured.ranges, process=measured.ranges.process + 1)
+    elsewhere = replace(measured, ranges=moved)
+    policy = allowing(AllowedCall("the loss", nvtx="epoch*"))
+
+    assert check(measured, policy).outcome is Outcome.PASS
+    assert check(elsewhere, policy).outcome is Outcome.FAIL
 
 
 def test_a_call_without_a_known_line_is_allowed_by_no_line(measured: Measurements) -> None:

@@ -117,6 +117,30 @@ def test_steps_without_work_are_not_judged_by_other_work() -> None:
     assert all(check.measured is None for check in judged.checks)
 
 
+def test_a_device_that_works_beside_the_steps_is_not_judged() -> None:
+    drawing = picture("""
+        gpu0 s7 kernel k    |.aabbcc.....|
+        gpu1 s7 kernel k    |........dddd|
+        t1 cudaLaunchKernel |a.b.c..d....|
+        t1 nvtx shard       |001122......|
+        """)
+    reasons = [c.reason for c in verdict(drawing, steps="shard").checks if c.name == "recoverable"]
+
+    assert reasons[1] == "not judged: the steps hold no work of this device"
+
+
+def test_of_two_doubts_the_incomplete_recording_is_told() -> None:
+    drawing = picture("""
+        s7 kernel k         |.......aaaaa|
+        t1 cudaLaunchKernel |......a.....|
+        t1 cuLaunchKernel   |.......x....|
+        t1 nvtx shard       |001122......|
+        """)
+    (check,) = (one for one in verdict(drawing, steps="shard").checks if one.name == "recoverable")
+
+    assert check.reason == "not judged: the recording is incomplete"
+
+
 def test_several_problems_are_counted() -> None:
     judged = verdict(
         picture(
@@ -167,6 +191,7 @@ def test_no_data_is_never_a_pass() -> None:
     assert judged.outcome is Outcome.INCONCLUSIVE
     assert judged.exit_code == 3
     assert judged.checks[0].settle_with
+    assert not judged.checks[0].reason.startswith("process")
 
 
 def test_api_rows_without_gpu_rows_are_no_failure_of_overlap() -> None:

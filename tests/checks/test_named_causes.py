@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from overlapcheck.checks.judge import judge
 from overlapcheck.finding import MATERIAL_SHARE, Confidence, Finding
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.measurements import NotKnown
 from overlapcheck.verdict import Check, Outcome, Policy
 from tests.pictures import device_of, picture
 
@@ -69,13 +72,28 @@ def test_a_cause_whose_rows_are_missing_is_not_known_rather_than_not_found() -> 
         t1 cudaLaunchKernel    |a....|
         t1 cudaStreamWaitEvent |.x...|
         """)
-    policy = Policy(fail_on=frozenset({"event-wait", "host-sync"}))
+    policy = Policy(
+        fail_on=frozenset({"event-wait", "host-sync"}), origins={"fail_on": "--fail-on"}
+    )
     waits, syncs = judge(drawing.measure(), policy).checks[-2:]
 
     assert (waits.name, waits.outcome) == ("no event-wait", Outcome.INCONCLUSIVE)
     assert "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" in waits.reason
     assert "--trace=cuda" in waits.settle_with
     assert syncs.outcome is Outcome.PASS
+    assert waits.limit_from == syncs.limit_from == "--fail-on"
+
+
+def test_rows_that_another_process_misses_hide_nothing_of_this_one() -> None:
+    unseen = NotKnown(1, "not known", frozenset({"event-wait"}), "more")
+    policy = Policy(fail_on=frozenset({"event-wait"}))
+    beside, own = (
+        judge(replace(MEASURED, not_known=(replace(unseen, process=process),)), policy)
+        for process in (1, 0)
+    )
+
+    assert beside.checks[-1].outcome is Outcome.PASS
+    assert own.checks[-1].outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_cause_that_is_found_fails_whatever_else_is_missing() -> None:

@@ -119,6 +119,23 @@ def test_from_a_tenth_of_pageable_copies_on_the_ceiling_gives_no_relief(
     assert found.limit == (pytest.approx(0.45) if relieved else 0.8)
 
 
+@pytest.mark.parametrize(("end_us", "relieved"), [(1.6, False), (1.599, True)])
+def test_a_tenth_itself_is_too_much(end_us: float, relieved: bool) -> None:
+    text = PAGEABLE.format(pageable="p...............", pinned=".qqqqqqqqqqqqqqq")
+    exact = {"p": [0.0, end_us], "q": [end_us, 16.0]}
+    device = picture(text, gpu_us=exact).device(window_ns=(0, 16_000))
+    (found,) = check_overlap(device, Policy(), Thresholds())
+
+    assert found.limit == (pytest.approx(0.45) if relieved else 0.8)
+
+
+def test_a_copy_that_took_no_time_hides_nothing_and_exposes_nothing() -> None:
+    text = "s7  kernel k      |aaaa...bbbb|\ns13 h2d pinned 1B |.....c.....|"
+    device = picture(text, gpu_us={"c": [5.0, 5.0]}).device()
+
+    assert check_overlap(device, Policy(), Thresholds()) == []
+
+
 def test_a_pageable_failure_says_why_the_ceiling_did_not_help() -> None:
     found = check(
         """

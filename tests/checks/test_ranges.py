@@ -139,6 +139,13 @@ def test_a_range_without_copies_has_nothing_to_hide_and_says_so() -> None:
     assert found.reason == "no copies to hide in it"
 
 
+def test_a_limit_of_one_direction_is_a_limit_of_copies_too() -> None:
+    rows = PROGRAM.replace("|.b........d", "|..........d").replace("bbbb", "....")
+    found = one(rows, "forward", Limits(overlap_of={"h2d": 0.8}))
+
+    assert (found.outcome, found.reason) == (Outcome.PASS, "no copies to hide in it")
+
+
 def test_every_limit_says_where_it_comes_from() -> None:
     origins = {"max_idle": "ci.toml", "min_overlap": "ci.toml, profile nightly"}
     limits = Limits(max_idle=0.5, min_overlap=0.5, origins=origins)
@@ -163,6 +170,26 @@ def test_a_range_that_is_not_there_is_undecided_and_names_what_is() -> None:
     assert found.settle_with == (
         "name one that it has, 'forward', 'load'; all: nsys stats --report nvtx_sum REPORT"
     )
+
+
+FIVE = """
+s7 kernel k         |..aa.bb.cc.|
+t1 cudaLaunchKernel |a...b..c...|
+t1 nvtx data        |xx.........|
+t1 nvtx loss        |..xx.......|
+t1 nvtx step        |....xx.....|
+t1 nvtx save        |......xx...|
+t1 nvtx forward     |........xx.|
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"), [("foward", "'forward'"), ("zzzzzz", "'data', 'loss', 'step'")]
+)
+def test_of_many_names_the_likely_ones_are_offered_else_three(asked: str, names: str) -> None:
+    settle_with = one(FIVE, asked, Limits(max_idle=1.0)).settle_with
+
+    assert settle_with.startswith(f"name one that it has, {names}; all:")
 
 
 def test_numbered_names_are_offered_as_a_pattern() -> None:

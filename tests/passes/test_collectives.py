@@ -35,6 +35,34 @@ def test_the_short_name_tells_the_kind(name: str, kind: CollectiveKind) -> None:
     assert collective_kind(name) is kind
 
 
+def test_where_nothing_computes_no_stream_is_one_of_compute() -> None:
+    device = picture(f"""
+        s20  kernel {ALL_REDUCE} |.rrrr.ssss|
+        t1   cuLaunchKernelEx    |r....s....|
+        """).device()
+
+    assert device.collectives.on_compute_stream.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("length_us", "on"), [(5.0, True), (4.999, False)])
+def test_a_stream_with_a_twentieth_of_the_compute_is_one_of_compute(
+    length_us: float, on: bool
+) -> None:
+    device = picture(
+        f"""
+        s7   kernel k          |aaaaaaaaaaaaaaaaaaa..........|
+        s20  kernel cast       |...................b.........|
+        s20  kernel {ALL_REDUCE} |........................rrrr.|
+        t1   cudaLaunchKernel  |a..................b.........|
+        t1   cuLaunchKernelEx  |.......................r.....|
+        """,
+        gpu_us={"a": [0.0, 95.0], "b": [100.0, 100.0 + length_us], "r": [110.0, 120.0]},
+        host_us={"a": [-3.0, -2.0], "b": [98.0, 99.0], "r": [106.0, 107.0]},
+    ).device()
+
+    assert device.collectives.on_compute_stream.tolist() == [on]
+
+
 def test_every_collective_has_its_step_its_place_and_its_exposed_part() -> None:
     device = picture(
         f"""
@@ -59,6 +87,71 @@ def test_every_collective_has_its_step_its_place_and_its_exposed_part() -> None:
     assert rows.whole.all()
     # Since the window's start, then since the end of the one before.
     assert (rows.start_ns - rows.since_ns).tolist()[:3] == [200_000, 100_000, 500_000]
+
+
+SIX = f"""
+s7   kernel k            |k...........l|
+s20  kernel {ALL_REDUCE} |aabbccddeeff.|
+"""
+
+
+def test_those_that_touch_the_window_are_listed_and_those_inside_it_are_whole() -> None:
+    """The window begins with the second and ends with the fourth, then it cuts both by 1 ns."""
+    exact = picture(SIX).device(window_ns=(2_000, 8_000)).collectives
+    wider = picture(SIX).device(window_ns=(1_999, 8_001)).collectives
+    cut = picture(SIX).device(window_ns=(2_001, 7_999)).collectives
+
+    assert exact.start_ns.tolist() == [2_000, 4_000, 6_000]
+    assert exact.whole.tolist() == [True] * 3
+    assert wider.start_ns.tolist() == [0, 2_000, 4_000, 6_000, 8_000]
+    assert wider.whole.tolist() == [False, True, True, True, False]
+    assert cut.start_ns.tolist() == [2_000, 4_000, 6_000]
+    assert cut.whole.tolist() == [False, True, False]
+
+
+def test_what_a_skipped_step_launched_is_not_whole_though_it_runs_in_the_window() -> None:
+    """The first of step 1 waits until step 2 has begun."""
+    text = f"""
+        s7   kernel k            |.aa.bb.cc.......|
+        s20  kernel {ALL_REDUCE} |.......rr.ss....|
+        t1   cudaLaunchKernel    |a..b..c.........|
+        t1   cuLaunchKernelEx    |....r...s.......|
+        t1   nvtx step           |000111222222222.|
+        """
+    rows = picture(text).device(skip=2).collectives
+
+    assert rows.step.tolist() == [1, 2]
+    assert rows.whole.tolist() == [False, True]
+    assert rows.last.tolist() == [False, True]
+
+
+def test_streams_of_one_number_in_two_contexts_are_two_streams() -> None:
+    """Contexts of two devices number their streams alike; a device's own compute counts."""
+    one, two = picture(
+        f"""
+        gpu0 s20  kernel k            |aaaa....|
+        gpu0 s20  kernel {ALL_REDUCE} |....rr..|
+        gpu1 s20  kernel {ALL_REDUCE} |....ss..|
+        gpu1 s7   kernel k            |bbbb....|
+        """
+    ).measure().devices  # fmt: skip
+
+    assert one.collectives.on_compute_stream.tolist() == [True]
+    assert two.collectives.on_compute_stream.tolist() == [False]
+
+
+def test_two_streams_that_compute_are_both_compute_streams() -> None:
+    device = picture(
+        f"""
+        s7   kernel k            |aaaa....|
+        s7   kernel {ALL_REDUCE} |....rr..|
+        s9   kernel k            |bbbb....|
+        s9   kernel {GATHER}     |.....gg.|
+        s20  kernel {GATHER}     |......hh|
+        """
+    ).device()
+
+    assert device.collectives.on_compute_stream.tolist() == [True, True, False]
 
 
 def test_a_stream_that_also_computes_is_a_compute_stream() -> None:

@@ -108,6 +108,38 @@ def test_what_costs_little_is_not_worth_a_word() -> None:
     assert notes(0.26) == ()
 
 
+def test_what_costs_little_beside_others_of_its_stream_is_not_worth_a_word_either() -> None:
+    """The stream holds enough, none of its kernels does."""
+    short = EXCHANGE.replace("xxxx....", "x.......")
+    two = f"""{short}
+s33  kernel reduce        |.......y......|
+t1   cuLaunchKernel       |...y..........|
+"""
+
+    def names(length_us: float, other_us: float = 0.26) -> list[str]:
+        found = picture(
+            two,
+            repeat=4,
+            records=RECORDS,
+            waits=WAITS,
+            host_us={"v": [5.0, 5.2], "b": [5.4, 5.6], "y": [3.7, 3.9], "x": [3.2, 3.6]},
+            gpu_us={"x": [6.0, 6.0 + length_us], "y": [7.0, 7.0 + other_us]},
+        )
+        return [note.split()[1] for note in found.device().notes]
+
+    assert names(0.26) == []
+    assert names(0.28) == ["exchange"]
+    assert names(0.3, 0.4) == ["reduce", "exchange"]
+    assert names(0.4, 0.3) == ["exchange", "reduce"]
+
+
+def test_with_one_compute_stream_nothing_runs_beside_another() -> None:
+    alone = EXCHANGE.replace("s33  kernel exchange", "s7   kernel exchange")
+
+    assert picture(alone, repeat=4).device().notes == ()
+    assert picture(EXCHANGE, repeat=4).device().notes == ()
+
+
 def test_without_steps_there_is_no_every_step() -> None:
     text = "\n".join(line for line in EXCHANGE.splitlines() if "nvtx" not in line)
 

@@ -140,6 +140,20 @@ def test_launches_during_stream_capture_submit_nothing() -> None:
     )
 
 
+def test_captures_of_several_threads_all_submit_nothing() -> None:
+    for first, second in (("t1", "t2"), ("t2", "t1"), ("t1", "t1")):
+        assert not faults(
+            picture(f"""
+            s7 kernel k                       |.aa.........ee|
+            {first} cudaStreamBeginCapture    |...x..........|
+            {first} cudaStreamEndCapture      |.....y........|
+            {second} cudaStreamBeginCapture   |.......z......|
+            {second} cudaStreamEndCapture     |.........w....|
+            t3 cudaLaunchKernel               |a...b...c..e..|
+            """)
+        )
+
+
 def test_a_backward_pass_is_captured_from_a_thread_of_its_own() -> None:
     assert not faults(
         picture("""
@@ -255,6 +269,32 @@ def test_steps_that_mostly_hold_no_kernel_are_a_broken_capture() -> None:
     assert problem.what == "5 of 6 'step #' ranges hold no kernel"
 
 
+@pytest.mark.parametrize(("kernels", "broken"), [("a.b.....", False), ("a.......", True)])
+def test_half_of_the_steps_may_hold_no_kernel(kernels: str, broken: bool) -> None:
+    found = problems(
+        picture(f"""
+        s7 kernel k         |.{kernels[:-1]}|
+        t1 cudaLaunchKernel |{kernels}|
+        t1 nvtx step        |00112233|
+        """)
+    )
+
+    assert bool(found) is broken
+
+
+@pytest.mark.parametrize(("until_ns", "broken"), [(4_000, False), (6_000, True)])
+def test_only_steps_that_the_window_holds_whole_are_counted(until_ns: int, broken: bool) -> None:
+    """The first of two does, or the first of three."""
+    drawing = picture("""
+        s7 kernel k         |.a..........|
+        t1 cudaLaunchKernel |a...........|
+        t1 nvtx step        |001122334455|
+        """)
+
+    assert bool(drawing.measure(window_ns=(0, until_ns)).problems) is broken
+    assert bool(drawing.measure(window_ns=(0, until_ns + 1_999)).problems) is broken
+
+
 def test_a_step_without_work_now_and_then_is_the_programs_own() -> None:
     assert not problems(
         picture("""
@@ -359,6 +399,20 @@ def test_a_launcher_without_kernels_is_no_fault_while_others_have_them() -> None
         p2 t1 cudaLaunchKernel |a.....|
         """)
     )
+
+
+@pytest.mark.parametrize("call", ["cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel"])
+def test_a_process_that_launched_nothing_lost_nothing(call: str) -> None:
+    drawing = picture(
+        f"""
+        p1 s7 kernel k         |.aa.bb|
+        p1 t1 cudaLaunchKernel |a..b..|
+        p2 t1 {call}           |.x....|
+        """,
+        failed=["x"] if call == "cudaLaunchKernel" else [],
+    )
+
+    assert CaptureFault.NO_KERNELS not in [problem.fault for problem in problems(drawing)]
 
 
 def test_a_process_that_lost_every_kernel_is_a_fault_beside_others_that_have_theirs() -> None:

@@ -178,6 +178,26 @@ def test_a_peer_copy_recorded_twice_counts_once(tmp_path: Path) -> None:
         assert (p2p.count, p2p.bytes, p2p.copy_ns) == (1, 64 << 20, 4_000)
 
 
+def test_a_peer_copy_occupies_the_device_that_it_goes_to_as_well() -> None:
+    text = PEER.replace("gpu1 s15 p2p 64MiB from gpu0", "gpu0 s15 p2p 64MiB to gpu1  ")
+    devices = picture(text).measure(window_ns=(0, 10_000)).devices
+
+    assert [device.copies[Direction.P2P].count for device in devices] == [1, 1]
+
+
+def test_other_copies_stay_beside_one_that_is_recorded_twice(tmp_path: Path) -> None:
+    text = (
+        PEER
+        + "gpu1 s16 p2p 4KiB from gpu0  |.......dd.|\ngpu1 s17 h2d pinned 4KiB      |ee........|"
+    )
+    path = picture(text).export(tmp_path / "peer.sqlite")
+    table = "CUPTI_ACTIVITY_KIND_MEMCPY"
+    edit(path, f"INSERT INTO {table} SELECT * FROM {table} WHERE streamId = 15")
+    device = measure_file(path, window_ns=(0, 10_000)).devices[1]
+
+    assert (device.copies[Direction.P2P].count, device.copies[Direction.H2D].count) == (2, 1)
+
+
 def test_a_peer_copy_does_not_concern_a_third_device() -> None:
     devices = picture(PEER + "gpu2 s7 kernel k |dddddddddd|\n").measure().devices
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +141,123 @@ def test_clocks_that_drift_apart_are_no_damage(tmp_path: Path, real_export: Real
         edit(path, f'UPDATE {table} SET start = start - 60000000, "end" = "end" - 60000000')
 
     assert measure_file(path).problems == ()
+
+
+# Each term, just within its limit and just beyond: one column is a millisecond.
+
+
+def whys(text: str, **options: Any) -> list[str]:
+    """What cannot be, in the words behind the row."""
+    problems = picture(text, column_us=1000, **options).measure().problems
+    named = [p.what for p in problems if p.fault is CaptureFault.IMPOSSIBLE_ROWS]
+    return [what.split(" s ", 1)[1] for what in named]
+
+
+THREE = """
+s7 kernel k         |.a.....b.c|
+t1 cudaLaunchKernel |a.....b.c.|
+"""
+
+
+@pytest.mark.parametrize(
+    ("start_us", "found"), [(5000.0, []), (4999.999, ["begins before it was launched"])]
+)
+def test_a_row_may_begin_a_drift_before_its_launch(start_us: float, found: list[str]) -> None:
+    assert whys(THREE, gpu_us={"b": [start_us, 8000.0]}) == found
+
+
+def test_where_half_of_the_rows_are_early_the_clocks_drift() -> None:
+    """Two of four are, then two of five."""
+    four = """
+        s7 kernel k         |.a.b.e...d....|
+        t1 cudaLaunchKernel |a....eb......d|
+        """
+    five = four.replace("d....|", "d..f.|").replace("eb......d", "eb.....fd")
+
+    assert whys(four) == []
+    assert whys(five) == ["begins before it was launched"]
+
+
+@pytest.mark.parametrize(
+    ("end_us", "found"), [(1_010_000.0, []), (1_010_000.001, ["lies outside the recording"])]
+)
+def test_a_row_ends_within_a_second_of_a_short_recording(end_us: float, found: list[str]) -> None:
+    """The host's last call ends after 10 ms."""
+    text = THREE + "t1 cudaEventQuery   |.........x|\n"
+
+    assert whys(text, gpu_us={"c": [9000.0, end_us]}) == found
+
+
+@pytest.mark.parametrize(
+    ("start_us", "found"), [(-1_000_000.0, []), (-1_000_000.001, ["lies outside the recording"])]
+)
+def test_a_row_begins_within_a_second_of_it(start_us: float, found: list[str]) -> None:
+    text = THREE + "s8 kernel unlaunched |z.........|\n"
+
+    assert whys(text, gpu_us={"z": [start_us, 500.0]}) == found
+
+
+def test_a_window_that_is_given_tells_nothing_of_where_the_recording_ends() -> None:
+    drawing = picture(THREE, column_us=1000, gpu_us={"c": [9000.0, 2_000_000.0]})
+
+    assert drawing.measure().problems
+    assert not drawing.measure(window_ns=(0, 10_000_000)).problems
+
+
+def test_a_long_recording_bounds_rows_by_its_length() -> None:
+    text = THREE + "t1 cudaEventQuery   |.........x|\n"
+    late = {"c": [9000.0, 4_000_000.0]}
+
+    assert whys(text, gpu_us=late, host_us={"x": [0.0, 2_000_000.0]}) == []
+    assert whys(text, gpu_us=late, host_us={"x": [0.0, 1_999_000.0]}) == [
+        "lies outside the recording"
+    ]
+
+
+WAITED = """
+s7 kernel k              |.a.bbbb...|
+t1 cudaLaunchKernel      |a.b.......|
+t1 cudaDeviceSynchronize |...xxx....|
+"""
+OUTLASTS = ["ends after a wait for it returned"]
+
+
+@pytest.mark.parametrize(("end_us", "found"), [(7000.0, []), (7000.001, OUTLASTS)])
+def test_a_row_ends_at_most_a_drift_after_a_wait_for_it(end_us: float, found: list[str]) -> None:
+    assert whys(WAITED, gpu_us={"b": [3000.0, end_us]}) == found
+
+
+def test_a_short_row_is_not_held_against_a_wait() -> None:
+    assert whys(WAITED, gpu_us={"b": [9000.0, 10_000.0]}) == []
+    assert whys(WAITED, gpu_us={"b": [9000.0, 10_000.001]}) == OUTLASTS
+
+
+def test_a_wait_for_one_device_says_nothing_of_another() -> None:
+    two = WAITED + "gpu1 s9 kernel l         |.c........|\nt2 cudaLaunchKernel      |c.........|\n"
+
+    assert whys(two, gpu_us={"b": [3000.0, 9000.0]}) == []
+
+
+ACROSS = """
+s7  kernel k         |.aaaaaaaaa|
+s7  kernel l         |..b.c.....|
+t1  cudaLaunchKernel |abc.......|
+"""
+
+
+def test_a_row_that_runs_across_two_others_of_its_stream_cannot_be() -> None:
+    found = ["runs across others of its stream"]
+
+    assert whys(ACROSS) == found
+    assert whys(ACROSS.replace("c", ".").replace(".udaLaun.hK", "cudaLaunchK")) == []
+    assert whys(ACROSS.replace("s7  kernel l", "s8  kernel l")) == []
+    beside = "s5  kernel m         |....d.....|\nt2  cudaLaunchKernel |d.........|\n"
+    assert whys(ACROSS + beside) == found
+
+
+@pytest.mark.parametrize("noise_us", [0.0, 50.0])
+def test_one_that_ends_with_the_others_does_not_run_across_them(noise_us: float) -> None:
+    ends = {"b": [2000.0, 5000.0], "c": [4000.0, 5000.0]}
+
+    assert whys(ACROSS, gpu_us={"a": [1000.0, 5000.0 + noise_us], **ends}) == []
+    assert whys(ACROSS, gpu_us={"a": [1000.0, 5050.001], **ends}) != []

@@ -51,3 +51,26 @@ def test_a_collective_that_lost_its_name_is_noticed_by_its_time(tmp_path: Path) 
     (problem,) = measure_file(path).problems
 
     assert problem.what == "no name for 1 of 5 kernels: texts are missing from StringIds"
+
+
+@pytest.mark.parametrize(
+    ("kernels", "told"), [(100, None), (99, "no name for 1 of 99 kernels: texts are missing")]
+)
+def test_one_name_in_a_hundred_may_be_lost(tmp_path: Path, kernels: int, told: str | None) -> None:
+    text = "s7 kernel fwd |.a|\nt1 cudaLaunchKernel |a.|"
+    path = picture(text, repeat=kernels).export(tmp_path / "names.sqlite")
+    edit(path, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET shortName = 999999 WHERE rowid = 1")
+    edit(path, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 999999 WHERE rowid = 1")
+    problems = measure_file(path).problems
+
+    assert bool(problems) is (told is not None)
+    assert told is None or problems[0].what.startswith(told)
+
+
+def test_what_has_no_name_by_right_lost_none() -> None:
+    text = """
+        s7 graph            |.aa.|
+        t1 cudaGraphLaunch  |a...|
+        """
+
+    assert picture(text).measure().problems == ()

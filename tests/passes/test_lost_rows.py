@@ -12,6 +12,7 @@ from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME"
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 
 
@@ -34,6 +35,21 @@ def test_copies_whose_rows_are_gone_are_a_loss_that_names_their_table() -> None:
     assert problem.fault is CaptureFault.COPIES_WITHOUT_ROWS
     assert problem.what == "3 of 3 copy calls left no row: no table CUPTI_ACTIVITY_KIND_MEMCPY"
     assert "--trace=cuda" in problem.settle_with
+
+
+def test_copies_that_come_first_of_all_are_missed_too() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |.a..b..c.|
+            t2 cudaMemcpyAsync  |xyz......|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.what.startswith("3 of 3 copy calls left no row")
 
 
 def test_a_copy_whose_row_is_gone_amid_others_is_a_loss() -> None:
@@ -66,6 +82,45 @@ def test_memsets_whose_rows_are_gone_are_a_loss() -> None:
     )
 
     assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
+
+
+def test_a_synchronous_memset_whose_row_is_gone_is_a_lost_memset() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc|
+            t1 cudaLaunchKernel |a..b..c..|
+            t1 cudaMemset       |.x..y..z.|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
+    assert problem.what.startswith("3 of 3 memset calls left no row")
+
+
+@pytest.mark.parametrize(
+    ("lost", "found"),
+    [(".", []), ("d", ["1 of 5 kernel launches left no row on the device"])],
+)
+def test_calls_that_share_an_id_find_their_rows(
+    tmp_path: Path, lost: str, found: list[str]
+) -> None:
+    """A runtime call and the driver's inside it may be recorded with one id."""
+    path = picture(
+        f"""
+        s7 kernel k         |..a...b...c..|
+        t1 cudaLaunchKernel |a...b{lost}..c....|
+        t1 cuLaunchKernel   |.x...........|
+        t1 cudaEventQuery   |............q|
+        """,
+        column_us=1000,
+    ).export(tmp_path / "shared.sqlite")
+    first = f"SELECT min(correlationId) FROM {CALLS}"
+    edit(path, f"UPDATE {CALLS} SET correlationId = ({first}) WHERE start = 1000000")
+
+    assert [problem.what for problem in measure_file(path).problems] == found
 
 
 @pytest.mark.parametrize("call", ["cudaMemPrefetchAsync", "cudaMallocAsync", "cudaMemcpyAsync"])
@@ -108,6 +163,23 @@ def test_copies_queued_behind_kernels_when_recording_stops_are_no_loss() -> None
             column_us=1000,
         )
     )
+
+
+@pytest.mark.parametrize(("end_us", "lost"), [(5_050.0, False), (5_050.001, True)])
+def test_a_copy_may_be_queued_twice_as_long_as_any_before_it(end_us: float, lost: bool) -> None:
+    """Copy x was handed over at 1 ms, the one before it took 2 ms; the clocks err by 50 us."""
+    drawing = picture(
+        """
+        s7  kernel k         |....k.|
+        s13 h2d pinned 1MiB  |.wy...|
+        t1  cudaMemcpyAsync  |wxy...|
+        t2  cudaLaunchKernel |...k..|
+        """,
+        column_us=1000,
+        gpu_us={"w": [1000.0, 2000.0], "k": [4000.0, end_us]},
+    )
+
+    assert bool(problems(drawing)) is lost
 
 
 def test_kernels_that_end_while_copies_beside_them_go_on_are_a_loss() -> None:
@@ -167,6 +239,21 @@ def test_a_thread_that_lost_every_kernel_is_a_loss() -> None:
     assert problem.what == "3 of 9 kernel launches left no row on the device"
 
 
+def test_what_such_a_thread_launched_last_may_still_be_on_its_way() -> None:
+    (problem,) = problems(
+        picture(
+            """
+            s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+            t1 cudaLaunchKernel |a..b..c..d..e..f..|
+            t2 cudaLaunchKernel |u..v..w........z..|
+            """,
+            column_us=1000,
+        )
+    )
+
+    assert problem.what == "3 of 10 kernel launches left no row on the device"
+
+
 def test_a_copy_of_unknown_kind_is_no_copy_that_can_be_judged(
     tmp_path: Path, real_export: RealExport
 ) -> None:
@@ -214,6 +301,20 @@ def test_a_node_that_a_program_leaves_out_of_most_launches_is_none() -> None:
 
     assert [p.fault for p in problems(picture(optional))] == [CaptureFault.GRAPH_LAUNCHES_INVISIBLE]
     assert not problems(picture(f"{optional.rstrip()}\n    {condition}"))
+
+
+@pytest.mark.parametrize(("launches", "tolerated"), [(52, True), (51, False)])
+def test_one_node_in_a_hundred_may_be_lost(tmp_path: Path, launches: int, tolerated: bool) -> None:
+    """Two nodes of all launches but the first and the last, which may be cut off."""
+    text = """
+        s7 kernel k         |.aa...|
+        s7 kernel l         |...a..|
+        t1 cudaGraphLaunch  |a.....|
+        """
+    path = picture(text, repeat=launches).export(tmp_path / "graph.sqlite")
+    edit(path, f"DELETE FROM {KERNELS} WHERE start = 9000")
+
+    assert (measure_file(path).problems == ()) is tolerated
 
 
 def test_copies_captured_into_a_graph_that_never_leave_a_row_are_a_loss() -> None:

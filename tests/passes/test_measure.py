@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,28 @@ def test_more_devices_than_anybody_reads_about_are_refused(monkeypatch: pytest.M
 
     assert caught.value.message.startswith("kernels ran on 3 devices")
     assert caught.value.hint == "judge one device: --device NUMBER"
+
+
+def test_what_the_recording_says_of_itself_is_handed_on() -> None:
+    trace = picture("s7 kernel k |aa|", environment={"NCCL_DEBUG": "INFO"}).trace()
+    info = replace(trace.info, utc_start_ns=1_700_000_000_000_000_000)
+    measured = measure_module.measure(replace(trace, info=info), Selection(skip=0))
+
+    assert measured.utc_start_ns == 1_700_000_000_000_000_000
+    assert measured.environment["NCCL_DEBUG"] == "INFO"
+
+
+def test_what_a_process_lost_on_another_device_is_not_asked_for() -> None:
+    measured = picture(
+        """
+        p1 gpu0 s7 kernel k       |.aa.|
+        p1 t1 cudaLaunchKernel    |a...|
+        p2 gpu1 s7 kernel k       |.b.c|
+        p2 gpu0 s9 h2d pinned 1B  |..d.|
+        p2 t1 cudaLaunchKernel    |bxc.|
+        p2 t1 cudaMemcpyAsync     |.d..|
+        """
+    ).measure(device=0)
+
+    assert [device.key.pid for device in measured.devices] == [device_of(1).pid]
+    assert 1 not in {problem.process for problem in measured.problems}

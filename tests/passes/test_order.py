@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.trace import EventRecords, Syncs, Trace, processes_of
 from tests.conftest import EXPORTS
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import picture
 
 NAMES = sorted(path.name.split(".")[0] for path in EXPORTS.glob("*.sqlite*"))
@@ -206,3 +207,88 @@ def test_the_latest_record_of_the_event_is_the_one_that_the_sync_id_names(
         known = by_id != ABSENT
         if known.any():
             assert latest_records(records, syncs, waits)[known].tolist() == by_id[known].tolist()
+
+
+def test_a_peer_copy_that_is_recorded_twice_is_one_operation(tmp_path: Path) -> None:
+    """Two that differ stay two."""
+    text = """
+        gpu0 s7  kernel k            |aaaaaa....|
+        gpu1 s15 p2p 64MiB from gpu0 |....cccc..|
+        gpu1 s16 p2p 4KiB from gpu0  |.....dddd.|
+        """
+    table = "CUPTI_ACTIVITY_KIND_MEMCPY"
+    path = picture(text).export(tmp_path / "peer.sqlite")
+    for repeated in (False, True):
+        if repeated:
+            edit(path, f"INSERT INTO {table} SELECT * FROM {table} WHERE streamId = 15")
+        trace = read_trace(path)
+        (process,) = process_tables(trace, processes_of((trace.kernels, trace.copies)))
+
+        assert Orders(Selection()).of(process).operations.stream_id.tolist() == [7, 15, 16]
+
+
+@pytest.mark.parametrize(
+    ("event", "made", "found"),
+    [
+        (5, 12, 0),  # of two records of event 5, the one made before
+        (5, 30, 2),
+        (5, 10, ABSENT),  # made with the first, not before
+        (5, 7, ABSENT),
+        (6, 12, ABSENT),  # recorded later
+        (6, 30, 1),
+        (7, 30, ABSENT),
+        (ABSENT, 30, ABSENT),
+    ],
+)
+def test_the_latest_record_is_of_the_event_and_was_made_before(
+    event: int, made: int, found: int
+) -> None:
+    trace = picture(
+        PREFETCH,
+        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 7, "record": "x"}],
+    ).trace()
+    assert isinstance(trace.event_records, EventRecords)
+    assert isinstance(trace.syncs, Syncs)
+    records = trace.event_records.rows(np.array([0, 1, 1]))
+    records = replace(records, event_id=np.array([5, 6, 5]), correlation_id=np.array([10, 15, 20]))
+    syncs = replace(trace.syncs, event_id=np.array([event]), correlation_id=np.array([made]))
+    wait = np.zeros(1, dtype=np.intp)
+
+    assert latest_records(records, syncs, wait).tolist() == [found]
+    assert latest_records(records, syncs, wait - 1).tolist() == [ABSENT]
+
+
+def test_a_host_wait_orders_only_the_last_operation_of_each_stream() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aa.........|
+s13  kernel two               |...bb.......|
+s14  kernel other             |.cc.........|
+s14  kernel more              |...dd.......|
+s15  kernel three             |.........eee|
+t1   cudaLaunchKernel         |abcd....e...|
+t1   cudaDeviceSynchronize    |....xx......|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == [("more", "three"), ("two", "three")]
+
+
+def test_a_wait_orders_only_what_no_earlier_wait_of_its_thread_did() -> None:
+    trace, order = order_of(
+        """
+s13  kernel one               |.aa.........|
+s14  kernel two               |......bb....|
+s15  kernel three             |....cc......|
+s15  kernel four              |..........dd|
+t1   cudaLaunchKernel         |a...bc...d..|
+t1   cudaDeviceSynchronize    |..xx..yy....|
+"""
+    )
+
+    assert told(trace, order, Relation.HOST) == [
+        ("one", "two"),
+        ("three", "four"),
+        ("two", "four"),
+    ]

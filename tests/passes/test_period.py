@@ -60,10 +60,11 @@ def test_many_short_kernels_are_no_steps_and_a_few_long_ones_are() -> None:
 
 @pytest.mark.parametrize(("long", "found"), [(8, True), (9, True), (7, False)])
 def test_half_of_the_time_is_enough(long: int, found: bool) -> None:
-    """Three repeats of 1 + long, beside 27 of other kernels."""
-    text = "ab" * 3 + "cde"
+    """Three repeats of 1 + long, beside 27 of other kernels, behind or before them."""
+    repeats = f"1{long}" * 3
 
-    assert (period(text, lengths=f"1{long}" * 3 + "999") is not None) == found
+    assert (period("ab" * 3 + "cde", lengths=repeats + "999") is not None) == found
+    assert (period("cde" + "ab" * 3, lengths="999" + repeats) is not None) == found
 
 
 def test_the_run_that_holds_the_most_time_counts_not_the_longest() -> None:

@@ -96,17 +96,17 @@ def test_copies_and_memsets_are_work_too() -> None:
 def test_a_graph_launched_in_a_range_is_its_work() -> None:
     found = used(
         picture("""
-        s7 kernel k         |a........|
-        s7 graph            |...gggg..|
-        t1 cudaLaunchKernel |a........|
-        t1 cudaGraphLaunch  |.g.......|
-        t1 nvtx part        |.x.......|
+        s7 kernel k         |a......bb.|
+        s7 graph            |..hgggg...|
+        t1 cudaLaunchKernel |a.b.......|
+        t1 cudaGraphLaunch  |hg........|
+        t1 nvtx part        |.xx.......|
         """),
         "part",
     )
 
-    assert list(found.time) == [(3_000, 7_000)]
-    assert found.opaque.total_ns == 4_000
+    assert list(found.time) == [(3_000, 9_000)]
+    assert list(found.opaque) == [(3_000, 7_000)]
 
 
 def test_a_kernel_without_a_launch_row_belongs_to_none() -> None:
@@ -146,11 +146,12 @@ def test_only_copies_that_touch_the_range_are_counted() -> None:
     assert (copies.count, copies.bytes, copies.pageable_count) == (1, 64 << 10, 0)
 
 
-def test_pageable_time_is_that_inside_the_range() -> None:
+@pytest.mark.parametrize("memory", ["pageable", "pinned"])
+def test_copy_time_of_each_memory_is_that_inside_the_range(memory: str) -> None:
     found = used(
-        picture("""
+        picture(f"""
         s7  kernel k         |.aaaa.........|
-        s13 h2d pageable 1B  |..bbbbbb......|
+        s13 h2d {memory} 1B  |..bbbbbb......|
         t1  cudaLaunchKernel |a.............|
         t1  cudaMemcpyAsync  |.b............|
         t1  nvtx part        |x.............|
@@ -160,8 +161,10 @@ def test_pageable_time_is_that_inside_the_range() -> None:
     )
     copies = found.copies[Direction.H2D]
 
-    assert list(copies.pageable) == [(2_000, 5_000)]
-    assert (copies.copy_ns, copies.pinned.total_ns, found.bound_ns) == (3_000, 0, 4_000)
+    of_memory = {"pageable": copies.pageable, "pinned": copies.pinned}
+    assert list(of_memory.pop(memory)) == [(2_000, 5_000)]
+    assert [other.total_ns for other in of_memory.values()] == [0]
+    assert (copies.copy_ns, found.bound_ns) == (3_000, 4_000)
 
 
 def test_communication_is_clipped_too() -> None:
@@ -407,3 +410,25 @@ def test_random_ranges_have_the_device_time_of_the_definition(
     for device in measure(trace, selection).devices:
         for use in device.ranges:
             assert use.time == slowly(trace, device, launched(trace, device), use.pattern)
+
+
+@pytest.mark.parametrize(("until_ns", "instances"), [(5_000, 1), (5_001, 2)])
+def test_work_that_begins_when_the_window_ends_is_not_in_it(until_ns: int, instances: int) -> None:
+    drawing = picture("""
+        s7 kernel k         |.aa..bb..|
+        t1 cudaLaunchKernel |a...b....|
+        t1 nvtx part        |x...y....|
+        """)
+
+    assert used(drawing, "part", window_ns=(0, until_ns)).instances == instances
+
+
+@pytest.mark.parametrize(("from_ns", "instances"), [(3_000, 1), (2_999, 2)])
+def test_work_that_ends_when_the_window_begins_is_not_in_it(from_ns: int, instances: int) -> None:
+    drawing = picture("""
+        s7 kernel k         |.aa..bb..|
+        t1 cudaLaunchKernel |a...b....|
+        t1 nvtx part        |x...y....|
+        """)
+
+    assert used(drawing, "part", window_ns=(from_ns, 9_000)).instances == instances

@@ -247,6 +247,22 @@ def test_the_step_that_first_sees_a_kernel_is_warm_up() -> None:
     assert skipped() == 1
 
 
+def test_where_all_kernels_were_seen_before_the_steps_nothing_is_warm_up() -> None:
+    window = (
+        picture(
+            """
+        s7 kernel fwd       |.xx.aa.bb.cc.|
+        t1 cudaLaunchKernel |x..a..b..c...|
+        t1 nvtx step        |...000111222.|
+        """
+        )
+        .device(skip=None)
+        .window
+    )
+
+    assert (window.skipped, window.why) == (0, "no warm-up found")
+
+
 def test_a_kernel_first_seen_in_the_second_step_makes_it_warm_up() -> None:
     extra = """s7 kernel other |..............xx................yy..............|
 t1 cuLaunchKernel |..........x.........y...........................|"""
@@ -269,6 +285,21 @@ def test_a_step_that_allocates_more_than_usual_is_warm_up() -> None:
     extra = "t1 cudaMalloc |..g.......h.m.....i.......j.......k.......l.....|"
 
     assert skipped(extra) == 2
+
+
+@pytest.mark.parametrize(
+    ("allocations", "steps"),
+    [
+        # The three steps of the second half allocate 1, 1 and 3 times: usual is once.
+        ("..g.......h.m.....i.......j.......k.......lno...", 2),
+        # 0, 0 and 3 times: not at all, whatever the mean is.
+        ("..........h...............................lno...", 2),
+        # 3, 3 and 0 times: three times, though not in every step.
+        ("..g.......h.m.............jpq.....kno...........", 1),
+    ],
+)
+def test_what_is_usual_is_the_median_of_the_second_half(allocations: str, steps: int) -> None:
+    assert skipped(f"t1 cudaMalloc |{allocations}|") == steps
 
 
 def test_what_happens_after_the_steady_steps_began_is_no_warm_up() -> None:

@@ -170,3 +170,18 @@ def test_unified_memory_migrations_are_no_stream() -> None:
         """).device()
 
     assert [s.stream_id for s in device.streams] == [7]
+
+
+def test_the_smallest_id_that_a_stream_can_have_is_one() -> None:
+    (stream,) = picture("s1 kernel k |aa|").device().streams
+
+    assert stream.stream_id == 1
+
+
+@pytest.mark.parametrize(("window", "kernels"), [((2_000, 5_000), 1), ((1_999, 5_001), 3)])
+def test_kernels_that_only_touch_an_edge_of_the_window_are_not_in_it(
+    window: tuple[int, int], kernels: int
+) -> None:
+    (stream,) = picture("s7 kernel k |aabbbcc|").device(window_ns=window).streams
+
+    assert stream.kernels == kernels

@@ -248,6 +248,24 @@ def test_kernels_repeat_only_where_they_hold_half_of_the_time(
     assert device.window.source is source
 
 
+def test_a_warm_up_that_holds_most_of_the_time_is_told_of_repeating_kernels_too() -> None:
+    """The first of six takes 20 us, the others 2 each."""
+    window = (
+        picture(
+            """
+        s7 kernel fwd       |.aa...bb...cc...dd...ee...ff..........|
+        t1 cudaLaunchKernel |a....b....c....d....e....f............|
+        """,
+            gpu_us={"a": [-19, 1]},
+        )
+        .device(skip=None)
+        .window
+    )
+
+    assert window.source is WindowSource.KERNEL_PERIOD
+    assert window.why.endswith("; 66.7 % of the kernel time lies outside")
+
+
 @pytest.mark.parametrize(
     ("inside", "source"), [(3, WindowSource.KERNEL_PERIOD), (1, WindowSource.WHOLE_RUN)]
 )

@@ -1,0 +1,63 @@
+"""What is mutated, what is not and why, and which tests judge it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mutmut.mutation import mutators
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("checks", "causes", "passes")
+"""Packages of `overlapcheck` that decide; thresholds.py is mutated by its own operator."""
+
+TESTS = {
+    "checks": ("tests/checks",),
+    "causes": ("tests/causes", "tests/passes", "tests/test_collective_speed.py"),
+    "passes": ("tests/passes", "tests/causes/test_pictures.py", "tests/test_collective_speed.py"),
+    "thresholds.py": ("tests/passes", "tests/causes", "tests/checks"),
+}
+"""Tests that judge the mutants of a package: those of what it decides, not of what is made of it.
+Of these, the ones that run the mutated lines."""
+
+LEFT_OUT = {
+    "test_the_causes_are_those_expected": "needs recordings that are not in the repository",
+    "test_two_versions_of_nsys_tell_the_same_first_cause": "the same",
+    "test_without_event_rows_the_first_cause_stays": "the same",
+    "test_the_page_prints_the_table": "prints texts",
+    "test_however_operations_lie_every_idle_nanosecond_is_given_once": "takes many seconds",
+    "test_random_ranges_have_the_device_time_of_the_definition": "the same",
+}
+"""Tests by name that do not judge a mutant."""
+
+SLOW_S = 0.4
+"""Tests that take more processor time, most of them on recordings of thousands of rows, do not
+judge: for a mutant that survives all tests run to their end, and a rule wants a picture."""
+
+NO_MUTANTS_OF = {
+    "causes/__init__.py": "finds the causes and lays out their manual pages: texts",
+    "passes/ledger/rule_page.py": "prints documentation",
+    "passes/ledger/host_table.py": "a table of texts; leaving out each row is a test of its own",
+    "passes/ledger/device_table.py": "the same",
+    "passes/ledger/rules.py": "the same",
+    "passes/ledger/side_by_side.py": "how many cores are used changes no result",
+}
+"""Modules without mutants."""
+
+OPERATORS_LEFT_OUT = (
+    mutators.operator_string,  # texts: names of kernels and files have tests of their own
+    mutators.operator_assignment,  # `a = None` ends in an exception wherever the line runs: half of
+    # all mutants, and killed by any test at all, so that they raise the score and say nothing
+)
+"""Operators of mutmut that are not used. Of an argument that is dropped or made None, only the
+dropped keyword is, for the same reason: a default takes its place."""
+
+QUIET_KEYWORDS = {
+    "dtype": "a narrower or wider type holds the same numbers",
+    "copy": "saves memory only",
+    "strict": "guards against a fault of the program itself",
+    "minlength": "pads counts that are indexed by what occurs",
+    "settle_with": "text",
+    "hint": "text",
+    "reason": "text, or killed wherever a reason is asserted",
+}
+"""Arguments of calls that are left as they are, and why."""

@@ -1,0 +1,34 @@
+"""Whose words advice uses is told by names of kernels and threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from overlapcheck.measurements import Framework
+from tests.pictures import picture
+
+
+@pytest.mark.parametrize(
+    ("kernel", "framework"),
+    [
+        ("void at::native::vectorized_elementwise_kernel<4>", Framework.PYTORCH),
+        ("triton_poi_fused_add_0", Framework.PYTORCH),
+        ("cupy_add", Framework.CUPY),
+        ("my_cupy_add", Framework.CUDA),
+        ("gemm", Framework.CUDA),
+    ],
+)
+def test_names_of_kernels_tell_the_framework(kernel: str, framework: Framework) -> None:
+    text = f"s7 kernel {kernel} |.a|\nt1 cudaLaunchKernel |a.|"
+
+    assert picture(text).measure().framework is framework
+
+
+@pytest.mark.parametrize(
+    ("thread", "framework"),
+    [("pt_autograd_0", Framework.PYTORCH), ("apt_autograd_0", Framework.CUDA)],
+)
+def test_names_of_threads_tell_it_too(thread: str, framework: Framework) -> None:
+    text = "s7 kernel gemm |.a|\nt1 cudaLaunchKernel |a.|"
+
+    assert picture(text, threads={"t1": thread}).measure().framework is framework
