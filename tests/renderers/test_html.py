@@ -282,8 +282,11 @@ def test_a_cause_jumps_to_its_worst_instance_and_marks_the_chain(
     view, instance = page.view, page.run("return t.instance")
     assert view != before
     assert view[0] <= instance["span"][0] < instance["span"][1] <= view[1]
-    roles = [mark[3] for mark in instance["marks"]]
-    assert roles == ["held", "idle", "waited for", "launch", "kernel"]
+    starts, roles = ([mark[i] for mark in instance["marks"]] for i in (1, 3))
+    assert starts == sorted(starts)
+    # The gap begins with the call that held the thread: either may stand first.
+    assert sorted(roles[:3]) == ["held", "idle", "waited for"]
+    assert roles[3:] == ["launch", "kernel"]
     longest = page.run(
         "const e = t.events; let most = 0; for (let i = 0; i < e.first[1]; i++)"
         "if (t.data.causes[e.kind[i]][0] === 'pageable-copy') most = Math.max(most, e.busy[i]);"
