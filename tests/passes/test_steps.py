@@ -365,3 +365,13 @@ def test_steps_are_called_by_the_number_that_tells_their_ranges_apart(
 
     assert found is not None
     assert found.numbers.tolist() == numbers
+
+
+def test_a_range_that_was_exported_twice_is_one_step(tmp_path: Path) -> None:
+    path = picture("t1 nvtx step |000111222333|").export(tmp_path / "twice.sqlite")
+    edit(path, "INSERT INTO NVTX_EVENTS SELECT * FROM NVTX_EVENTS")
+    trace = read_trace(path)
+
+    found = step_ranges(process_tables(trace, [0])[0].ranges, trace.strings)
+    assert found is not None
+    assert len(found) == 4

@@ -95,6 +95,10 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
     best_rank = (False, -1)
     for family in sorted(members):
         mine = ranges.rows(np.isin(ranges.name_id, np.array(members[family], dtype=np.int64)))
+        # Sorted by start and end: a row that was exported twice is one range.
+        columns = (mine.start_ns, mine.end_ns, mine.tid, mine.name_id)
+        again = np.all([column[1:] == column[:-1] for column in columns], axis=0)
+        mine = mine.rows(np.append(True, ~again)) if again.any() else mine
         beside = bool(_BESIDE_THE_STEPS.search(family))
         rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
         if len(mine) >= MIN_INSTANCES and rank > best_rank:
