@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from overlapcheck.causes import causes
+from overlapcheck.causes._ranking import findings
 from overlapcheck.columns import ABSENT
 from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.ledger import Reason
@@ -76,6 +77,8 @@ def _at(sites: dict[int, SourceLine], pieces: list[int]) -> tuple[SourceLine, ..
     """What is told where the three pieces were called at these sites."""
     ledger = replace(DEVICE.ledger, site=np.array(pieces))
     measured = replace(MEASURED, names=replace(MEASURED.names, sites=sites))
-    found = causes()["same-stream"].detect(replace(DEVICE, ledger=ledger), measured)
+    device = replace(DEVICE, ledger=ledger)
+    found = causes()["same-stream"].detect(device, measured)
     assert found is not None
+    assert findings(replace(measured, devices=(device,)))[0].source == found.source
     return found.source

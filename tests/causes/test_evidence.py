@@ -44,7 +44,30 @@ def test_the_first_step_is_step_0() -> None:
         t1   nvtx step                |00000000000000111222...|
         """
 
-    assert found(text)["host-sync"].evidence[2].startswith("longest 70.0 us at step 0, ")
+    said = found(text)["host-sync"].evidence
+
+    assert said[1] == "2 waits in 2 of 3 steps, 100.0 us together"
+    assert said[2].startswith("longest 70.0 us at step 0, ")
+
+
+def test_a_window_that_is_given_has_no_steps() -> None:
+    ranked = findings(picture(STEPS, column_us=10).measure(window_ns=(10_000, 190_000)))
+    (said,) = (one.evidence for one in ranked if one.cause == "host-sync")
+
+    assert said[1:] == (
+        "2 waits, 70.0 us together",
+        "longest 40.0 us at 0.000120 s, between kernels fwd and fwd",
+    )
+
+
+def test_the_pieces_of_a_wait_are_one_wait() -> None:
+    """Each sync goes on for 20 us after its kernel, and the restart takes 20."""
+    text = """
+        s7   kernel fwd               |.aaaa....bbbb....cccc|
+        t1   cudaLaunchKernel         |a......b.......c.....|
+        t1   cudaStreamSynchronize    |.xxxxxx..yyyyyy......|
+        """
+    assert found(text)["host-sync"].evidence[1] == "2 waits, 80.0 us together"
 
 
 @pytest.mark.parametrize(
@@ -78,6 +101,19 @@ def test_late_launches_are_told_per_step_where_there_are_as_many() -> None:
     assert said.startswith("6 launches of thread python3 came after the device had run dry, 2 per")
     assert "per step" not in without
     assert without.endswith("10.0 us of idle time each (median)")
+
+
+@pytest.mark.parametrize(("late", "told"), [("b.c.d", ", 1 per step"), ("b.c..", "")])
+def test_fewer_late_launches_than_steps_are_not_told_per_step(late: str, told: str) -> None:
+    """Three late launches in three steps, or two."""
+    text = f"""
+        s7   kernel fwd               |.a.{late}...|
+        t1   cudaLaunchKernel         |a.{late}....|
+        t1   nvtx step                |00011222222|
+        """
+    said = found(text)["launch-bound"].evidence[0]
+
+    assert said.split(";")[0].endswith(f"after the device had run dry{told}")
 
 
 def test_variables_of_the_program_are_told_where_they_are_set() -> None:
@@ -387,3 +423,52 @@ def test_evidence_names_the_share_of_communication_that_is_hidden() -> None:
     said = found(text)["exposed-collective"].evidence
 
     assert "33.3 % of 60.0 us of communication run under compute" in said
+
+
+def test_a_collective_wins_only_what_is_hidden() -> None:
+    """Of its 100 us 80 run beside the kernel, which takes 40 us longer; six times."""
+    text = """
+        s7   kernel fwd               |aaaa..bbbbbbbb..............|
+        s17  kernel ncclAllReduce     |......cccccccccc............|
+        t1   cudaLaunchKernel         |ac...b......................|
+        """
+    said = found(text, repeat=6)["contention"].evidence
+
+    assert "net 240.0 us won" in said[0]
+
+
+@pytest.mark.parametrize(("direction", "told"), [("h2d", True), ("d2h", False)])
+def test_a_call_that_copies_to_the_host_tells_no_speed_of_the_link(
+    direction: str, told: bool
+) -> None:
+    """It has also waited for kernels."""
+    text = f"""
+        s7   kernel fwd               |.aaaa......bb|
+        s7   {direction} pinned 64MiB |.....cccccc..|
+        t1   cudaLaunchKernel         |a...........b|
+        t1   cudaMemcpy               |.cccccccccc..|
+        """
+    said = found(text, gpu_us={"b": [130.0, 150.0]})["sync-copy"].evidence
+
+    assert any("of 64.0 MiB" in line for line in said)
+    assert any("B/s" in line for line in said) is told
+
+
+def test_an_engine_is_no_event_and_its_order_not_called_inferred_from_one() -> None:
+    text = """
+        s7   kernel fwd               |......aaaaaaaaaa....bbbbbbbb|
+        s13  h2d pinned 4MiB          |......cccccccccc............|
+        s15  h2d pinned 2MiB          |................dddd........|
+        t1   cudaLaunchKernel         |a....b......................|
+        t1   cudaMemcpyAsync          |.cd.........................|
+        t1   cudaEventRecord          |...r........................|
+        t1   cudaStreamWaitEvent      |....w.......................|
+        """
+    said = found(
+        text,
+        records=[{"call": "r", "stream": 15}],
+        waits=[{"call": "w", "stream": 7, "record": "r"}],
+    )["copy-engine"].evidence
+
+    assert any("queue behind another stream's copies" in line for line in said)
+    assert not any("inferred" in line for line in said)

@@ -32,6 +32,7 @@ def check(measured: Measurements) -> Sequence[Finding]:
             <= won.total_ns + max(outside, len(device.steps) * outside - won.total_ns)
         )
         assert finding.evidence
+        assert all(finding.evidence)
         if finding.cause in NO_SAVING:
             assert finding.saves_at_most_ns == 0
     ordinary = [f for f in found if f.cause not in NO_SAVING | {"contention"} and f.recurs]
