@@ -261,3 +261,10 @@ def test_one_that_ends_with_the_others_does_not_run_across_them(noise_us: float)
 
     assert whys(ACROSS, gpu_us={"a": [1000.0, 5000.0 + noise_us], **ends}) == []
     assert whys(ACROSS, gpu_us={"a": [1000.0, 5050.001], **ends}) != []
+
+
+def test_a_memset_that_cannot_be_is_found_without_any_copy() -> None:
+    text = THREE + "s7 memset 1KiB      |....m.....|\nt1 cudaMemsetAsync  |...m......|\n"
+
+    assert whys(text) == []
+    assert whys(text, gpu_us={"m": [4000.0, 2_000_000.0]}) == ["lies outside the recording"]

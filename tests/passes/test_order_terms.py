@@ -44,8 +44,8 @@ def test_what_starts_as_another_stream_ends_waited_for_it(start_us: float, found
 
 def test_what_goes_on_beyond_the_start_was_not_waited_for() -> None:
     text = """
-s7   kernel fwd               |...bb....|
-s13  h2d pinned 64MiB         |.ccccccc.|
+s7   kernel fwd               |...bbbbb.|
+s13  h2d pinned 64MiB         |.cccccc..|
 t1   cudaLaunchKernel         |..b......|
 t1   cudaMemcpyAsync          |c........|
 t1   cudaStreamWaitEvent      |.w.......|
@@ -135,6 +135,12 @@ def test_each_direction_has_a_queue_of_its_own() -> None:
     assert not queued(COPIES.replace("s15", "s13"))
 
 
+@pytest.mark.parametrize("what", ["memset 64MiB", "d2d 64MiB", "p2p 64MiB to gpu1"])
+def test_what_is_no_copy_of_the_direction_is_in_no_queue_of_it(what: str) -> None:
+    assert not queued(COPIES.replace("s13  h2d pinned 65536B", f"s13 {what}"))
+    assert not queued(COPIES.replace("s15  h2d pinned 65536B", f"s15 {what}"))
+
+
 def test_each_device_has_queues_of_its_own() -> None:
     assert not queued(COPIES.replace("s15  h2d", "gpu1 s15 h2d"))
 
@@ -207,3 +213,17 @@ t1   cudaEventSynchronize     |..x....|
     assert told(*order_of(text.replace("cudaEvent", "cudaDevice")), Relation.HOST) == [
         ("one", "one")
     ]
+
+
+def test_a_wait_without_a_row_does_not_take_that_of_another() -> None:
+    text = """
+s7   kernel one               |.aa.......|
+s9   kernel two               |.bb.......|
+s9   kernel three             |....cc....|
+s9   kernel four              |........dd|
+t1   cudaLaunchKernel         |ab.c...d..|
+t1   cudaStreamSynchronize    |..x...y...|
+"""
+    order = order_of(text, waits=[{"call": "x", "stream": 7}])
+
+    assert told(*order, Relation.HOST) == [("one", "three")]

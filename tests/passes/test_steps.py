@@ -263,6 +263,10 @@ def test_where_all_kernels_were_seen_before_the_steps_nothing_is_warm_up() -> No
     assert (window.skipped, window.why) == (0, "no warm-up found")
 
 
+def test_the_window_says_how_many_steps_were_warm_up() -> None:
+    assert picture(WARM_UP).device(skip=None).window.why == "warm-up: 1 skipped"
+
+
 def test_a_kernel_first_seen_in_the_second_step_makes_it_warm_up() -> None:
     extra = """s7 kernel other |..............xx................yy..............|
 t1 cuLaunchKernel |..........x.........y...........................|"""

@@ -303,6 +303,7 @@ def test_a_given_window_overrides_the_steps() -> None:
 
     assert (device.window.start_ns, device.window.end_ns) == (5_000, 14_000)
     assert device.window.source is WindowSource.OPTION
+    assert device.window.step_family == "step #"
     assert device.compute_ns == 3_000 + 2_000
     assert device.idle_ns == 4_000
 
