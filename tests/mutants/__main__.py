@@ -73,7 +73,7 @@ def _of_modules(pattern: str) -> list[AnyMutant]:
 def _chosen(
     every: list[AnyMutant], asked: argparse.Namespace, known: dict[str, str]
 ) -> list[AnyMutant]:
-    mutants = [one for one in every if not (asked.alive and known.get(one.key))]
+    mutants = [one for one in every if not asked.alive or known.get(one.key) == ""]
     if asked.number and asked.number < len(mutants):
         return random.Random(asked.seed).sample(mutants, asked.number)
     return mutants
