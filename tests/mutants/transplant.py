@@ -68,6 +68,7 @@ def _move_threshold(mutant: NumberMutant) -> None:
     defaults = list(Thresholds.__init__.__defaults__ or ())
     defaults[names.index(mutant.name)] = mutant.value
     Thresholds.__init__.__defaults__ = tuple(defaults)
+    gc.unfreeze()  # those that were frozen for the forks are no objects to `get_objects`
     for one in gc.get_objects():
         if isinstance(one, Thresholds) and getattr(one, mutant.name) == mutant.usual:
             object.__setattr__(one, mutant.name, mutant.value)
