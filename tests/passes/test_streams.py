@@ -172,7 +172,7 @@ def test_unified_memory_migrations_are_no_stream() -> None:
     assert [s.stream_id for s in device.streams] == [7]
 
 
-def test_the_smallest_id_that_a_stream_can_have_is_one() -> None:
+def test_a_stream_may_have_the_number_one() -> None:
     (stream,) = picture("s1 kernel k |aa|").device().streams
 
     assert stream.stream_id == 1
