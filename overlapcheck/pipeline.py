@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.stream_contract import StreamContract
+    from overlapcheck.stream_report import StreamReport
 
 Progress = Callable[[str], None]
 """Told what begins now, as a clause: "exporting train.nsys-rep"."""
@@ -168,6 +170,48 @@ def analyze(
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
     return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
+
+
+def streams(
+    path: str | Path,
+    *,
+    selection: Selection | None = None,
+    contract: StreamContract | None = None,
+    nsys: Path | None = None,
+    progress: Progress = silent,
+    cache: bool = True,
+    warn: Progress = silent,
+    sources: Sequence[Source] = (),
+) -> StreamReport:
+    """Find out which stream waits for which, and whether that is as agreed.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        selection: what part to measure; None takes the steady steps.
+        contract: what was agreed on; None only looks.
+        nsys: the nsys to export with; None finds one.
+        progress: told what begins.
+        cache: see `read_trace`.
+        warn: see `read_trace`.
+        sources: see `read_trace`.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.streams.report import stream_report
+
+    selection = replace(selection or Selection(), stream_waits=True)
+    trace = read_trace(
+        path,
+        nsys=nsys,
+        progress=progress,
+        window_ns=selection.window_ns,
+        cache=cache,
+        warn=warn,
+        sources=sources,
+    )
+    progress(f"measuring {Path(path).name}")
+    return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
 
 
 def run(

@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "streams",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -46,6 +47,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "stream_output",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -213,7 +213,7 @@ def _judging(**o: Any) -> Judging:
             f"limits are percentages: --min-overlap {o['min_overlap'] * 100:g}",
         )
     file = settings_of(Source(o["config"], o["no_config"], o["profile"]), causes())
-    policy, selection = resolve(file, _given(o))
+    policy, selection = resolve(file, given(o))
     return Judging(
         policy,
         selection,
@@ -226,7 +226,7 @@ def _judging(**o: Any) -> Judging:
     )
 
 
-def _given(o: dict[str, Any]) -> dict[str, Setting]:
+def given(o: Mapping[str, Any]) -> dict[str, Setting]:
     """What the command line says about the policy, by the keys of the policy file."""
     from overlapcheck.policy.settings import Setting
 

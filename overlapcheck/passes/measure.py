@@ -35,6 +35,7 @@ from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
+from overlapcheck.passes.order.stream_waits import stream_waits
 from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
     DeviceTables,
@@ -45,11 +46,13 @@ from overlapcheck.passes.process import (
     process_tables,
 )
 from overlapcheck.passes.streams import stream_timelines
+from overlapcheck.passes.window.hand_over import DeviceSteps, hand_over_steps
 from overlapcheck.passes.window.range_use import range_use
 from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
+from overlapcheck.stream_waits import HandOverSteps, StreamWaits
 from overlapcheck.trace import (
     Kernels,
     Missing,
@@ -133,7 +136,32 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
         processes=trace.processes,
         recorder=trace.recorder,
+        waits=_waits(trace, [p for p in with_kernels if p.number in judged], selection, orders)
+        if selection.stream_waits
+        else (),
     )
+
+
+def _waits(
+    trace: Trace, processes: Sequence[ProcessTables], selection: Selection, orders: Orders
+) -> tuple[StreamWaits, ...]:
+    """Who waited for whom in each process, on all its devices whichever are judged."""
+    return tuple(
+        stream_waits(process, orders.of(process), _handed_over(trace, process, selection))
+        for process in processes
+    )
+
+
+def _handed_over(trace: Trace, process: ProcessTables, selection: Selection) -> HandOverSteps:
+    found, unbound = [], replace(selection, window_ns=None)
+    for device_id in distinct(process.kernels.device_id).tolist():
+        kernels = on_device(process.kernels, device_id)
+        launch_ns = launch_start_ns(process.launches.rows(kernels.correlation_id), process.calls)
+        copies = copies_on_device(process.copies, device_id)
+        steps = choose_window(process, kernels, copies, launch_ns, trace.strings, unbound)
+        length = int((kernels.end_ns - kernels.start_ns).sum())
+        found.append(DeviceSteps(steps, launch_ns, length))
+    return hand_over_steps(process, found, trace.strings, selection)
 
 
 def _lost_whole(process: ProcessTables, device_id: int | None) -> bool:

@@ -1,0 +1,247 @@
+"""The edges between roles per step: waits of one kind, their distance, and where they take hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.stream_contract import EdgeKind, EdgeRule, Place, Proof, Role
+from overlapcheck.stream_graph import EdgeSeen, Example, StreamSeen, Unpaired
+from overlapcheck.stream_waits import Record
+from overlapcheck.streams.examples import Examples
+from overlapcheck.streams.often import Presence, presence
+from overlapcheck.streams.roles import seen_of
+from overlapcheck.streams.step_work import StepWork, usual
+
+MISSING_SHOWN = 3
+MOST_PLACES = 8
+"""Of more waits per step, how many there are says enough."""
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Waits between two streams seen, in steady steps; shape (n,) each."""
+
+    before: Index
+    after: Index
+    source: Ints
+    """Position among the streams seen."""
+    target: Ints
+    distance: Ints
+    step: Index
+    """Of what waits."""
+    call: Index
+    proof: Ints
+    """Position in Proof."""
+    through: Ints
+
+
+class Edges:
+    """Finds the edges of one process."""
+
+    def __init__(self, work: StepWork, streams: Sequence[StreamSeen], examples: Examples) -> None:
+        self._work, self._streams, self._examples = work, streams, examples
+        self._seen = seen_of(streams, len(work.waits.streams))
+        counts = [work.counts[list(seen.numbers)].sum(axis=0) for seen in streams]
+        self._counts = np.array(counts, dtype=np.int64).reshape(len(streams), len(work.steps))
+        self._regular = np.array(
+            [seen.rule.operations is None for seen in streams], dtype=np.bool_
+        )[:, None] | (
+            self._counts == np.array([seen.rule.operations or 0 for seen in streams])[:, None]
+        )
+
+    def found(self) -> tuple[list[EdgeSeen], int]:
+        """The edges that stand in two steps or more, and how many stand in one."""
+        candidates = self._candidates()
+        keys = np.stack(
+            (
+                candidates.source,
+                candidates.target,
+                candidates.distance,
+                candidates.proof,
+            )
+        )
+        groups, group = np.unique(keys, axis=1, return_inverse=True)
+        group = group.reshape(-1)
+        found, once = [], 0
+        for number in range(groups.shape[1]):
+            rows = np.flatnonzero(group == number)
+            seen = self._edge(candidates, rows)
+            if seen is None:
+                once += 1
+            else:
+                found.append(seen)
+        found.sort(key=lambda edge: (edge.rule.source, edge.rule.target, -edge.rule.distance,
+                                     edge.rule.proof))  # fmt: skip
+        return found, once
+
+    def unpaired(self, record: Record) -> tuple[Unpaired, ...]:
+        """Waits of steady steps whose record was never made, or is not known."""
+        waits, steps = self._work.waits.waits, len(self._work.steps)
+        rows = np.flatnonzero((waits.record == record) & (waits.after != ABSENT))
+        step = self._work.step[waits.after[rows]]
+        target = self._seen[waits.stream[rows]]
+        rows = np.flatnonzero(self._work.steady[step] & (target != ABSENT))
+        found = []
+        for place, seen in enumerate(self._streams):
+            mine = rows[target[rows] == place]
+            if mine.size:
+                per_step = np.bincount(step[mine], minlength=steps)
+                found.append(Unpaired(seen.name, int((per_step > 0).sum()), int(per_step.max())))
+        return tuple(found)
+
+    def _candidates(self) -> _Candidates:
+        waits, work = self._work.waits, self._work
+        table = waits.waits
+        known = (table.before != ABSENT) & (table.after != ABSENT)
+        known &= table.record == Record.KNOWN
+        relay = table.through != ABSENT
+        # A stream with work of its own orders by that; what it hands on follows.
+        known &= ~relay | (self._seen[table.through] == ABSENT)
+        rows = np.flatnonzero(known)
+        barriers = waits.barriers
+        before = np.concatenate((table.before[rows], barriers.before)).astype(np.intp)
+        after = np.concatenate((table.after[rows], barriers.after)).astype(np.intp)
+        stream = waits.operations.stream
+        source, target = self._seen[stream[before]], self._seen[stream[after]]
+        step = work.step[after]
+        distance = work.step[before] - step
+        nothing = np.full(len(barriers), ABSENT, dtype=np.intp)
+        proofs = list(Proof)
+        found = _Candidates(
+            before,
+            after,
+            source,
+            target,
+            distance,
+            step,
+            np.concatenate((table.call[rows], nothing)).astype(np.intp),
+            np.repeat(
+                [proofs.index(Proof.EVENT), proofs.index(Proof.NULL_STREAM)],
+                [rows.size, len(barriers)],
+            ),
+            np.concatenate((table.through[rows], nothing)),
+        )
+        kept = (source != ABSENT) & (target != ABSENT) & work.steady[step]
+        # Within one stream its own order holds.
+        kept &= stream[before] != stream[after]
+        # What both streams had handed over before is waited for once.
+        kept &= work.step[before] < len(work.steps)
+        chosen = np.flatnonzero(kept)
+        pairs = np.stack((before[chosen], after[chosen], found.proof[chosen]))
+        _, first = np.unique(pairs, axis=1, return_index=True)
+        chosen = chosen[np.sort(first)]
+        return _Candidates(*(getattr(found, name)[chosen] for name in _FIELDS))
+
+    def _edge(self, all_: _Candidates, rows: Index) -> EdgeSeen | None:
+        work, first = self._work, int(rows[0])
+        source, target = int(all_.source[first]), int(all_.target[first])
+        distance = int(all_.distance[first])
+        proof = list(Proof)[int(all_.proof[first])]
+        per_step = np.bincount(all_.step[rows], minlength=len(work.steps))
+        there = presence(per_step, *self._asked(source, target, distance))
+        if there.often is None:
+            return None
+        through = int(all_.through[first])
+        rule = EdgeRule(
+            self._streams[source].name,
+            self._streams[target].name,
+            kind_of(self._streams[source], self._streams[target], distance),
+            distance,
+            there.count if proof is Proof.EVENT else 1,
+            there.often,
+            proof,
+            self._places(all_, rows, there, per_step)
+            if through == ABSENT and there.count <= MOST_PLACES
+            else (),
+        )
+        middle = int(rows[rows.size // 2])
+        step = int(all_.step[middle])
+        return EdgeSeen(
+            rule,
+            there.steps,
+            there.of_steps,
+            tuple(work.steps.numbers[there.missing[:MISSING_SHOWN]].tolist()),
+            Example(
+                int(work.steps.numbers[step]),
+                self._examples.operation(int(all_.before[middle])),
+                self._examples.operation(int(all_.after[middle])),
+                self._examples.call(int(all_.call[middle])) or str(proof),
+            ),
+            self._examples.stream(through) if through != ABSENT else "",
+        )
+
+    def _asked(self, source: int, target: int, distance: int) -> tuple[Mask, Mask]:
+        """Steps that could have an edge: the awaited one was recorded, and both worked."""
+        work = self._work
+        steps = np.arange(len(work.steps))
+        other = steps + distance
+        recorded = (other >= 0) & (other < steps.size)
+        possible = work.steps.steady & recorded
+        at = np.clip(other, 0, max(steps.size - 1, 0))
+        regular = self._regular[target] & self._regular[source][at]
+        return possible, regular
+
+    def _places(
+        self, all_: _Candidates, rows: Index, there: Presence, per_step: Ints
+    ) -> tuple[Place, ...]:
+        """Where the waits of a step take hold, where most steps agree."""
+        usual_steps = np.flatnonzero(per_step == there.count)
+        rows = rows[np.isin(all_.step[rows], usual_steps)]
+        behind, ahead = self._around(all_.before[rows], all_.after[rows])
+        order = np.lexsort((ahead, behind, all_.step[rows]))
+        shape = (-1, there.count)
+        behinds, aheads = behind[order].reshape(shape), ahead[order].reshape(shape)
+        found = []
+        for column in range(there.count):
+            place = usual(behinds[:, column]), usual(aheads[:, column])
+            if place[0] is None or place[1] is None:
+                return ()
+            found.append(Place(place[0], place[1]))
+        return tuple(sorted(found))
+
+    def _around(self, before: Index, after: Index) -> tuple[Ints, Ints]:
+        """Operations of the step behind each one in its stream, and ahead of each one."""
+        work = self._work
+        position = work.waits.position
+        stream = work.waits.operations.stream
+        last = self._last_of(stream[before], work.step[before])
+        first = self._last_of(stream[after], work.step[after] - 1) + 1
+        return last - position[before], position[after] - first
+
+    def _last_of(self, stream: Ints, step: Index) -> Ints:
+        """Position of the last operation of a stream in a step, or before it."""
+        at: Ints = self._ends[stream, np.minimum(step, len(self._work.steps) - 1) + 1] - 1
+        return at
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Operations of each stream up to the end of each step, shape (streams, steps + 1).
+
+        The first column is of what came before the steps.
+        """
+        work, count = self._work, len(self._work.steps) + 1
+        rows = work.waits.order
+        step = np.minimum(work.step[rows], count - 2) + 1
+        streams = len(work.waits.streams)
+        key = work.waits.operations.stream[rows] * count + step
+        table = np.bincount(key, minlength=streams * count).reshape(streams, count)
+        return np.cumsum(table, axis=1, dtype=np.int64)
+
+
+_FIELDS = ("before", "after", "source", "target", "distance", "step", "call", "proof", "through")
+
+
+def kind_of(source: StreamSeen, target: StreamSeen, distance: int) -> EdgeKind:
+    """What a wait is for: data flows from the host through the device and back to it."""
+    if source.role == target.role and source.device == target.device:
+        return EdgeKind.JOIN
+    if target.role is Role.H2D or source.role is Role.D2H:
+        return EdgeKind.REUSE
+    if Role.P2P in (source.role, target.role) and distance < 0:
+        return EdgeKind.REUSE
+    return EdgeKind.READY
