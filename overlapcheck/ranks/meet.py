@@ -178,8 +178,7 @@ def _stragglers(
     """Members that cost the median other member a material share of its time."""
     found = []
     for i, m in enumerate(meeting.members):
-        late = np.flatnonzero(meeting.latest == i)
-        others = [j for j in range(len(meeting.members)) if j != i]
+        others, late = _others(meeting, i), _late(meeting, i)
         if late.size == 0:
             continue
         cost = _median_sum(meeting.waiting_ns, others, late)
@@ -197,7 +196,7 @@ def _stragglers(
                 cost_ns=cost,
                 exposed_cost_ns=exposed,
                 share=share,
-                meanwhile=_meanwhile(meeting, i, others, late, sides, cost),
+                meanwhile=_meanwhile(meeting, i, sides, cost),
             )
         )
     return found
@@ -215,15 +214,19 @@ def _compared_ns(meeting: Meeting, i: int) -> int:
     return max(1, int(end.max() - meeting.start_ns.min()))
 
 
-def _meanwhile(
-    meeting: Meeting,
-    i: int,
-    others: list[int],
-    late: Index,
-    sides: Sequence[_Side],
-    cost_ns: int,
-) -> dict[str, int]:
+def _others(meeting: Meeting, i: int) -> list[int]:
+    """The other members."""
+    return [j for j in range(len(meeting.members)) if j != i]
+
+
+def _late(meeting: Meeting, i: int) -> Index:
+    """Occasions in which a member came last."""
+    return np.flatnonzero(meeting.latest == i)
+
+
+def _meanwhile(meeting: Meeting, i: int, sides: Sequence[_Side], cost_ns: int) -> dict[str, int]:
     """By how much the straggler spent longer than the median other on each kind of thing."""
+    others, late = _others(meeting, i), _late(meeting, i)
 
     def spent(member: int, what: str) -> Ints:
         before = sides[meeting.members[member]].encounters.before

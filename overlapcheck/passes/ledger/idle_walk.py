@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -204,7 +205,7 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
-    upper = _waited_elsewhere(links, ground, gaps, ready, upper, emitted)
+    upper = _waited_elsewhere(links, ground, gaps, _Waits(ready, upper), emitted)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
     handed = np.where(late, _handed_over(ground, current, ready, upper), upper)
@@ -233,22 +234,31 @@ def _handed_over(ground: Ground, current: Ints, ready: Ints, upper: Ints) -> Int
     return done
 
 
+class _Waits(NamedTuple):
+    """What lies between each operation and the one that it had to wait for."""
+
+    ready: Ints
+    """When that one had ended."""
+    upper: Ints
+    """Up to where nothing else is known."""
+
+
 def _waited_elsewhere(
-    links: _Links, ground: Ground, gaps: _Gaps, ready: Ints, upper: Ints, emitted: _Emitted
+    links: _Links, ground: Ground, gaps: _Gaps, waits: _Waits, emitted: _Emitted
 ) -> Ints:
     """The waits for other devices, and where all other waits end: there these have none left."""
     depends, piece, current = ground.depends, links.piece, links.current
     other = depends.elsewhere[current] != ABSENT
     rows = np.flatnonzero(other & ~(links.first & gaps.orphan[piece]))
     if rows.size == 0:
-        return upper
-    piece, current, begin, end = piece[rows], current[rows], ready[rows], upper[rows]
+        return waits.upper
+    piece, current, begin, end = piece[rows], current[rows], waits.ready[rows], waits.upper[rows]
     since = np.clip(depends.since_ns[current], begin, np.maximum(begin, end))
     late = depends.since_late[current]
     for part, chosen in ((Part.HOST, late), (Part.LATENCY, ~late)):
         emitted.add(piece[chosen], begin[chosen], since[chosen], part, current[chosen])
     emitted.add(piece, since, end, Part.ELSEWHERE, current)
-    left = upper.copy()
+    left = waits.upper.copy()
     left[rows] = begin
     return left
 
