@@ -9,9 +9,9 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.capture_info import CaptureInfo
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.kinds import CopyKind
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
 from overlapcheck.passes.lost_nodes import TOLERATED_SHARE

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned

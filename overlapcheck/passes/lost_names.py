@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Ints, Mask
 from overlapcheck.grouping import numbered
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Codes, Ints, is_constant
 from overlapcheck.grouping import distinct, groups, numbered
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import InputUnreadable
-from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.inputs import Inputs, expand
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
+from overlapcheck.report_result import LostReport, ReportResult, Task
 from overlapcheck.verdict import Outcome, Policy
 from tests.pictures import picture
 from tests.ranks import fleets
