@@ -61,11 +61,10 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     if not found:
         return None
     count = sum(number for number, _, _ in found)
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.number,
         f"{count_of(count, 'device row')} that cannot be: {found[0][2]}",
-        process.recorder.record_again(Content.TRUE_TIMES),
+        Content.TRUE_TIMES,
     )
 
 

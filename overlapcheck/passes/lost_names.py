@@ -40,11 +40,10 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
             said.append(f"{int(lost.sum())} of {count_of(len(table), noun)}")
     if not said:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.NAMES_LOST,
-        process.number,
         f"no name for {', '.join(said)}: texts are missing from {strings.table}",
-        process.recorder.record_again(Content.NAMES),
+        Content.NAMES,
     )
 
 

@@ -76,12 +76,7 @@ _NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:
-    return CaptureProblem(
-        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
-        process.number,
-        what,
-        process.recorder.record_again(Content.ALL_ROWS),
-    )
+    return process.problem(CaptureFault.GRAPH_LAUNCHES_INVISIBLE, what, Content.ALL_ROWS)
 
 
 def _compare(node: Ints, launch: Ints, start: Ints, *, varying: bool) -> tuple[int, int]:
