@@ -12,19 +12,11 @@ from overlapcheck.collective_speed import communicator_name, meeting_speeds
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.fleet import (
-    COMPUTE,
-    Encounters,
-    MeetingSummary,
-    RankRow,
-    RankWait,
-    ReportResult,
-    Straggler,
-    named,
-)
+from overlapcheck.fleet import COMPUTE, MeetingSummary, RankWait, Straggler, named
 from overlapcheck.intervals import Intervals
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.rendezvous import Meeting, Member, meetings
+from overlapcheck.report_result import Encounters, RankRow, ReportResult
 
 MAX_LABELS = 16
 MAX_WAITS = 16

@@ -12,7 +12,6 @@ predecessor itself, then what *it* had to wait for, and so on to the beginning o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,13 +21,11 @@ from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
     Bools,
-    Codes,
     Column,
     Columns,
     Index,
     Ints,
     Mask,
-    Rows,
     Whole,
     blocks,
     joined,
@@ -37,43 +34,13 @@ from overlapcheck.columns import (
 from overlapcheck.grouping import sorted_by
 from overlapcheck.intervals import Intervals
 from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
 from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.passes.order.dependencies import Dependencies
 from overlapcheck.searches import last_at_or_before, last_before, taken
 
 # So few walks are gone link by link.
 _FEW = 16
-
-
-class Part(IntEnum):
-    """What a part of an idle piece is."""
-
-    HOST = 0
-    """The operation that follows had not been submitted yet."""
-    LATENCY = 1
-    """It had, and its predecessor was done, but it had not started."""
-    FILL = 2
-    """An operation that compute waited for was running."""
-    OPEN = 3
-    """Nothing follows: the end of the trace."""
-    ELSEWHERE = 4
-    """The operation that follows waited for another device of the process."""
-
-
-@dataclass(frozen=True)
-class Parts(Columns):
-    """Parts of idle pieces, sorted by start, disjoint; together exactly the idle time."""
-
-    start_ns: Ints
-    end_ns: Ints
-    piece: Rows
-    """Number of the idle piece."""
-    part: Codes
-    """Part."""
-    operation: Rows
-    """FILL: the operation that ran; else the one that follows. ABSENT for none."""
-    kernel: Rows
-    """The compute operation that ends the piece; ABSENT for none."""
 
 
 @dataclass(frozen=True)
