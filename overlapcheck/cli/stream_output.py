@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from overlapcheck.errors import ExitCode
 
@@ -13,21 +13,23 @@ if TYPE_CHECKING:
     from overlapcheck.stream_report import StreamReport
 
 
+class StreamOptions(TypedDict):
+    """Options of `streams`, as click names them."""
+
+    steps: str | None
+    skip: int | None
+    window: str | None
+    comm_pattern: tuple[str, ...]
+    config: Path | None
+    no_config: bool
+    nsys: Path | None
+    no_cache: bool
+    format_: str
+    outputs: tuple[Path, ...]
+
+
 def examine(
-    report: Path,
-    write_to: Path | None,
-    check_by: Path | None,
-    *,
-    steps: str | None,
-    skip: int | None,
-    window: str | None,
-    comm_pattern: tuple[str, ...],
-    config: Path | None,
-    no_config: bool,
-    nsys: Path | None,
-    no_cache: bool,
-    format_: str,
-    outputs: tuple[Path, ...],
+    report: Path, write_to: Path | None, check_by: Path | None, **options: Unpack[StreamOptions]
 ) -> ExitCode:
     """Do what the options of `streams` say.
 
@@ -41,39 +43,35 @@ def examine(
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
     from overlapcheck.policy.streams import contract_file
+    from overlapcheck.reading import Reading
     from overlapcheck.renderers.streams import stream_renderer, stream_renderer_for_file
 
-    stream_renderer(format_)
-    for path in outputs:
+    stream_renderer(options["format_"])
+    for path in options["outputs"]:
         stream_renderer_for_file(path.name)
-    spare_inputs([*outputs, *([write_to] if write_to else [])], [report])
-    selection = _selection(config, no_config, steps=steps, skip=skip, window=window,
-                           comm_pattern=comm_pattern)  # fmt: skip
+    spare_inputs([*options["outputs"], *([write_to] if write_to else [])], [report])
+    selection = _selection(options)
     contract = contract_file(check_by) if check_by else None
     with stoppable(f"analysing {report}"), shown() as progress:
-        found = pipeline.streams(
-            report,
-            selection=selection,
-            contract=contract,
-            nsys=nsys,
-            progress=progress,
-            cache=not no_cache,
-            warn=say,
+        reading = Reading(
+            nsys=options["nsys"], cache=not options["no_cache"], progress=progress, warn=say
         )
-    print_text(suited(stream_renderer(format_), to_terminal=True).render(found))
-    for path in outputs:
+        found = pipeline.streams(report, selection=selection, contract=contract, reading=reading)
+    print_text(suited(stream_renderer(options["format_"]), to_terminal=True).render(found))
+    for path in options["outputs"]:
         write(path, suited(stream_renderer_for_file(path.name)).render(found))
     written = _write(found, write_to) if write_to else ExitCode.PASS
     return written or found.exit_code
 
 
-def _selection(config: Path | None, no_config: bool, **options: object) -> Selection:
+def _selection(options: StreamOptions) -> Selection:
     from overlapcheck.causes import causes
     from overlapcheck.cli.options import given
     from overlapcheck.policy.resolve import Source, resolve, settings_of
 
-    file = settings_of(Source(config, no_config), causes())
-    return resolve(file, given(defaultdict(lambda: None, options)))[1]
+    file = settings_of(Source(options["config"], options["no_config"]), causes())
+    named = {key: options[key] for key in ("steps", "skip", "window", "comm_pattern")}
+    return resolve(file, given(defaultdict(lambda: None, named)))[1]
 
 
 def _write(found: StreamReport, path: Path) -> ExitCode:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import NamedTuple
 
-from overlapcheck.columns import Mask, distinct
+from overlapcheck.columns import Mask
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid, TooLarge
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
     DeviceMeasurements,
@@ -41,7 +43,6 @@ from overlapcheck.passes.process import (
     DeviceTables,
     ProcessTables,
     copies_on_device,
-    launch_start_ns,
     on_device,
     process_tables,
 )
@@ -53,18 +54,18 @@ from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
 from overlapcheck.stream_waits import HandOverSteps, StreamWaits
-from overlapcheck.trace import (
-    Kernels,
-    Missing,
-    PageFaults,
-    Ranges,
-    Trace,
-    processes_of,
-    rows_or_none,
-)
+from overlapcheck.trace import Missing, Trace, processes_of, rows_or_none
+from overlapcheck.trace_tables import Kernels, PageFaults, Ranges
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
+
+
+class _DeviceUse(NamedTuple):
+    """A device, as one process used it: what is measured and judged for itself."""
+
+    process: ProcessTables
+    device_id: int
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
@@ -79,7 +80,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     others, orders = OtherProcesses(trace), Orders(selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
-        (process, device_id)
+        _DeviceUse(process, device_id)
         for process in with_kernels
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
@@ -97,10 +98,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         doubting = beside.submit(
             lambda: [capture_problems(trace, process, selection) for process in doubtful]
         )
-        devices = [
-            _measure_device(trace, process, device_id, selection, others, orders)
-            for process, device_id in chosen
-        ]
+        devices = [_measure_device(trace, use, selection, others, orders) for use in chosen]
         problems = [problem for found in doubting.result() for problem in found]
     if selection.device is not None and with_kernels and not devices:
         raise PolicyInvalid(
@@ -136,32 +134,28 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
         processes=trace.processes,
         recorder=trace.recorder,
-        waits=_waits(trace, [p for p in with_kernels if p.number in judged], selection, orders)
+        waits=_waits([p for p in with_kernels if p.number in judged], selection, orders)
         if selection.stream_waits
         else (),
     )
 
 
 def _waits(
-    trace: Trace, processes: Sequence[ProcessTables], selection: Selection, orders: Orders
+    processes: Sequence[ProcessTables], selection: Selection, orders: Orders
 ) -> tuple[StreamWaits, ...]:
     """Who waited for whom in each process, on all its devices whichever are judged."""
     return tuple(
-        stream_waits(process, orders.of(process), _handed_over(trace, process, selection))
+        stream_waits(process, orders.of(process), _handed_over(process, selection))
         for process in processes
     )
 
 
-def _handed_over(trace: Trace, process: ProcessTables, selection: Selection) -> HandOverSteps:
+def _handed_over(process: ProcessTables, selection: Selection) -> HandOverSteps:
     found, unbound = [], replace(selection, window_ns=None)
     for device_id in distinct(process.kernels.device_id).tolist():
-        kernels = on_device(process.kernels, device_id)
-        launch_ns = launch_start_ns(process.launches.rows(kernels.correlation_id), process.calls)
-        copies = copies_on_device(process.copies, device_id)
-        steps = choose_window(process, kernels, copies, launch_ns, trace.strings, unbound)
-        length = int((kernels.end_ns - kernels.start_ns).sum())
-        found.append(DeviceSteps(steps, launch_ns, length))
-    return hand_over_steps(process, found, trace.strings, selection)
+        tables = _device_tables(process, device_id, selection)
+        found.append(DeviceSteps(tables, choose_window(process, tables, unbound)))
+    return hand_over_steps(process, found, selection)
 
 
 def _lost_whole(process: ProcessTables, device_id: int | None) -> bool:
@@ -175,7 +169,7 @@ def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
 
-def _require_few(chosen: Sequence[tuple[ProcessTables, int]]) -> None:
+def _require_few(chosen: Sequence[_DeviceUse]) -> None:
     if len(chosen) <= MOST_DEVICES:
         return
     several = len({device_id for _, device_id in chosen}) > 1
@@ -209,33 +203,21 @@ def _check_steps(
 
 
 def _measure_device(
-    trace: Trace,
-    process: ProcessTables,
-    device_id: int,
-    selection: Selection,
-    others: OtherProcesses,
-    orders: Orders,
+    trace: Trace, use: _DeviceUse, selection: Selection, others: OtherProcesses, orders: Orders
 ) -> DeviceMeasurements:
-    limits = selection.thresholds
-    kernels = on_device(process.kernels, device_id)
-    copies = copies_on_device(process.copies, device_id)
-    memsets = on_device(process.memsets, device_id)
-    whole = kernels is process.kernels
-    call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
-    launch_ns = launch_start_ns(call, process.calls)
-    steps = choose_window(process, kernels, copies, launch_ns, trace.strings, selection)
-    del launch_ns  # a large trace needs the room
+    (process, device_id), limits = use, selection.thresholds
+    tables = _device_tables(process, device_id, selection)
+    kernels, is_comm, copies = tables.kernels, tables.communication, tables.copies
+    steps = choose_window(process, tables, selection)
     window = steps.window
 
     key = trace.device_key(process.number, device_id)
-    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
     compute = _union(kernels, ~is_comm, window)
     communication = _union(kernels, is_comm, window)
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
     one_engine = trace.copy_engines(key) == 1
     migrations = unified_migrations(copies, window)
-    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
         around = Surroundings(
@@ -290,6 +272,19 @@ def _measure_device(
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)
+
+
+def _device_tables(process: ProcessTables, device_id: int, selection: Selection) -> DeviceTables:
+    kernels = on_device(process.kernels, device_id)
+    whole = kernels is process.kernels
+    return DeviceTables(
+        device_id,
+        kernels,
+        process.kernel_call if whole else process.launches.rows(kernels.correlation_id),
+        process.strings.matching(kernels.name_id, selection.is_communication),
+        copies_on_device(process.copies, device_id),
+        on_device(process.memsets, device_id),
+    )
 
 
 def _page_faults(trace: Trace, process: int, device_id: int, window: Window) -> int:

@@ -85,7 +85,8 @@ def test_the_answer_as_json_names_the_edges(overlapcheck: Overlapcheck, tmp_path
     answer = json.loads(out)
     assert (code, answer["changed"], answer["exit_code"]) == (1, True, 1)
     (lost,) = answer["processes"][0]["check"]["lost"]
-    assert (lost["from"], lost["to"], lost["kind"], lost["distance"]) == ("h2d", "compute", "ready", 0)  # fmt: skip
+    named = (lost["from"], lost["to"], lost["kind"], lost["distance"])
+    assert named == ("h2d", "compute", "ready", 0)
 
 
 def test_without_event_records_it_writes_nothing_and_judges_nothing(

@@ -32,8 +32,8 @@ PIPELINE = Pipeline(
     ),
     (
         HostRule("cudaDeviceSynchronize", often=Often.SOME),
-        HostRule("cudaEventSynchronize", "h2d", -1, 3, memory=True),
         HostRule("cudaEventSynchronize", "h2d", -2, timer=True),
+        HostRule("cudaEventSynchronize", "h2d", -1, 3, memory=True),
         HostRule("cudaMemcpy", "h2d", copy=True, memory=True),
     ),
 )  # fmt: skip

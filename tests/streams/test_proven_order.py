@@ -44,7 +44,8 @@ def test_no_ordered_pair_of_any_recording_overlaps(
 def rows_of(waits: StreamWaits, stream_id: int) -> list[int]:
     """Rows of the operations of a stream, in order of hand-over."""
     rows = np.flatnonzero(waits.operations.stream_id == stream_id)
-    return rows[np.argsort(waits.operations.launch_start_ns[rows])].tolist()
+    ordered = rows[np.argsort(waits.operations.launch_start_ns[rows])]
+    return [int(row) for row in ordered]
 
 
 def test_order_goes_over_several_waits_and_no_further() -> None:

@@ -16,11 +16,9 @@ from overlapcheck.columns import (
     Mask,
     Rows,
     constant,
-    last_before,
     narrow,
-    ordered,
-    taken,
 )
+from overlapcheck.grouping import ordered
 from overlapcheck.kinds import StreamKind
 from overlapcheck.order import Operations, Order
 from overlapcheck.passes.order.candidates import StreamNumbers
@@ -32,6 +30,7 @@ from overlapcheck.passes.order.event_waits import (
 )
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.streams import null_streams
+from overlapcheck.searches import last_before, taken
 from overlapcheck.stream_waits import (
     Barriers,
     HandOverSteps,

@@ -7,32 +7,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT_TIME, Ints, ordered
+from overlapcheck.columns import ABSENT_TIME
+from overlapcheck.grouping import ordered
 from overlapcheck.measurements import WindowSource
-from overlapcheck.passes.process import ProcessTables
+from overlapcheck.passes.process import DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.passes.window.steps import NO_STEP, step_ranges
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.selection import Selection
 from overlapcheck.stream_waits import HandOverSteps
-from overlapcheck.trace import Strings
 
 
 @dataclass(frozen=True)
 class DeviceSteps:
     """How the kernels of one device fall into steps."""
 
+    tables: DeviceTables
     steps: Steps
-    launch_ns: Ints
-    """Start of each kernel's launch call; ABSENT_TIME."""
-    kernel_ns: int
-    """Time in its kernels."""
+
+    @property
+    def kernel_ns(self) -> int:
+        """Time in its kernels."""
+        kernels = self.tables.kernels
+        return int((kernels.end_ns - kernels.start_ns).sum())
 
 
 def hand_over_steps(
-    process: ProcessTables,
-    devices: Sequence[DeviceSteps],
-    strings: Strings,
-    selection: Selection,
+    process: ProcessTables, devices: Sequence[DeviceSteps], selection: Selection
 ) -> HandOverSteps:
     """The steps of a process: its ranges, else the repeats of its busiest device's kernels.
 
@@ -40,10 +40,9 @@ def hand_over_steps(
         process: its tables.
         devices: its devices that ran kernels, at least one, in the window that they would have if
             the user gave none.
-        strings: names.
         selection: the user's choices.
     """
-    ranges = step_ranges(process.ranges, strings, selection.steps)
+    ranges = step_ranges(process.ranges, process.strings, selection.steps)
     if ranges is not None and ranges.beside and not any(_marked(one.steps) for one in devices):
         ranges = None
     if ranges is not None:
@@ -55,7 +54,7 @@ def hand_over_steps(
             steady[: max(skipped, default=0)] = False
         steps = HandOverSteps(starts, ends, ranges.numbers, steady, True, ranges.family)
     else:
-        steps = _repeats(max(devices, key=lambda one: one.kernel_ns))
+        steps = _repeats(process, max(devices, key=lambda one: one.kernel_ns))
     if selection.window_ns is None:
         return steps
     first, last = selection.window_ns
@@ -67,15 +66,16 @@ def _marked(steps: Steps) -> bool:
     return steps.window.source is WindowSource.NVTX_STEPS
 
 
-def _repeats(device: DeviceSteps) -> HandOverSteps:
+def _repeats(process: ProcessTables, device: DeviceSteps) -> HandOverSteps:
     """Repeats of the kernels, each said to begin where the host usually pauses longest."""
     steps = device.steps
     nothing = np.empty(0, dtype=np.int64)
     if steps.window.source is not WindowSource.KERNEL_PERIOD:
         return HandOverSteps(nothing, nothing, nothing, nothing.astype(np.bool_), False)
-    inside = np.flatnonzero((steps.kernel_step != NO_STEP) & (device.launch_ns != ABSENT_TIME))
-    order = inside[ordered(device.launch_ns[inside])]
-    launch = device.launch_ns[order]
+    launch_ns = launch_start_ns(device.tables.kernel_call, process.calls)
+    inside = np.flatnonzero((steps.kernel_step != NO_STEP) & (launch_ns != ABSENT_TIME))
+    order = inside[ordered(launch_ns[inside])]
+    launch = launch_ns[order]
     # Each repeat has the same kernels, three times or more.
     count = int(steps.kernel_step[order].max()) + 1
     length = order.size // count
