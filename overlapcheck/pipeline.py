@@ -119,15 +119,28 @@ def analyze(
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
-    measured = measure(trace, replace(selection, ranges=ranges))
+    waits = policy.streams is not None or reading.timeline
+    measured = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
+    streams = _streams(Path(path).name, measured, policy) if waits else None
+    if streams is not None and policy.streams is not None:
+        from overlapcheck.streams.checks import stream_checks
+
+        verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = replace(report, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def _streams(name: str, measured: Measurements, policy: Policy) -> StreamReport:
+    from overlapcheck.streams.report import stream_report
+
+    return stream_report(name, measured, policy.streams)
 
 
 def streams(

@@ -14,6 +14,7 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
+from overlapcheck.stream_report import StreamReport
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
 
@@ -290,6 +291,8 @@ class Report:
     """Numbers that decide and were moved from what this version uses, by name."""
     captured: CapturedReport | None = field(default=None, repr=False, compare=False)
     """Where the recording lies and how the program ended; None where it was not made just now."""
+    streams: StreamReport | None = field(default=None, repr=False, compare=False)
+    """Which stream waits for which; None where nobody asked, and for a report read from JSON."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)
     """The full tables behind it; None for a report read back from JSON."""
 

@@ -96,6 +96,11 @@ _OPTIONS = (
         help="Fail where one of these causes costs 2 % or more; see explain.",
     ),
     click.option(
+        "--streams",
+        metavar="FILE",
+        help="Fail where streams do not wait for each other as this contract says; see streams.",
+    ),
+    click.option(
         "--steps",
         metavar="PATTERN",
         help="NVTX ranges that are the steps: 'my step #' or a regular expression.",
@@ -180,6 +185,7 @@ _NAMES = (
     "ceiling",
     "require_copies",
     "fail_on",
+    "streams",
     "steps",
     "skip",
     "window",
@@ -247,6 +253,7 @@ def given(o: Mapping[str, Any]) -> dict[str, Setting]:
         "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
         "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
+        "streams": o["streams"],
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
         "window": window_ns(o["window"]) if o["window"] else None,

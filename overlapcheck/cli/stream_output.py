@@ -69,7 +69,8 @@ def _selection(options: StreamOptions) -> Selection:
     from overlapcheck.cli.options import given
     from overlapcheck.policy.resolve import Source, resolve, settings_of
 
-    file = settings_of(Source(options["config"], options["no_config"]), causes())
+    file = dict(settings_of(Source(options["config"], options["no_config"]), causes()))
+    file.pop("streams", None)  # it may be what is to be written
     named = {key: options[key] for key in ("steps", "skip", "window", "comm_pattern")}
     return resolve(file, given(defaultdict(lambda: None, named)))[1]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.measurements import Measurements
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
@@ -66,6 +67,14 @@ def _answer(graph: StreamGraph, outcome: Outcome, reason: str, settle: str = "")
 
 def _doubt(measured: Measurements, graph: StreamGraph) -> StreamCheck | None:
     recorder = measured.recorder
+    for problem in measured.problems:
+        if problem.process in (ABSENT, graph.number):
+            return _answer(
+                graph,
+                Outcome.INCONCLUSIVE,
+                f"the recording is incomplete: {problem.what}",
+                problem.settle_with,
+            )
     if graph.no_records:
         return _answer(
             graph,
