@@ -83,6 +83,10 @@ class EdgeSeen:
     example: Example
     through: str = ""
     """Stream that only hands it on; "" where it is direct."""
+    uncovered: float = 0.0
+    """Share of its steps that hand over more to the source behind the record."""
+    unheld: float = 0.0
+    """Share of its steps that hand over something to the target before the wait."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _check(
     best: tuple[Differences, StreamGraph, HandOverSteps] | None = None
     for pipeline, steps, one in _readings(measured, graph, waits, contract):
         for named in assignments(pipeline, one):
-            found = differences(pipeline, named)
+            found = differences(pipeline, named, marked=contract.ranges and graph.ranges)
             if best is None or _weight(found) < _weight(best[0]):
                 best = (found, named, steps)
             if not found.changes:
@@ -110,7 +110,7 @@ def _readings(
 
 
 def _cuts(waits: StreamWaits, graph: StreamGraph) -> Iterator[HandOverSteps]:
-    """Steps that begin elsewhere: before or behind each operation that an edge touches."""
+    """Steps that begin elsewhere: before any operation, of many those that an edge touches."""
     steps, ops = waits.steps, waits.operations
     if len(steps) < FEWEST_STEPS:
         return
@@ -125,6 +125,7 @@ def _cuts(waits: StreamWaits, graph: StreamGraph) -> Iterator[HandOverSteps]:
     own = np.unique(own[(own >= begin) & (own < end)])
     behind = np.searchsorted(own, launch, side="right")
     cuts = np.unique(np.concatenate((launch, own[behind[behind < own.size]])))
+    cuts = own if own.size <= MOST_CUTS else cuts
     cuts = cuts[cuts > begin][:MOST_CUTS]
     for cut in cuts.tolist():
         yield _begun_at(waits, steps, middle, cut)

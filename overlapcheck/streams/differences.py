@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from overlapcheck.stream_changes import Change, ChangeKind
@@ -23,10 +24,17 @@ class Differences:
     notes: tuple[str, ...] = ()
 
 
-def differences(pipeline: Pipeline, graph: StreamGraph) -> Differences:
-    """Compare one process with what was agreed on."""
-    edges, edge_notes = _edges(pipeline, graph)
-    hosts, host_notes = _hosts(pipeline, graph)
+def differences(pipeline: Pipeline, graph: StreamGraph, *, marked: bool = True) -> Differences:
+    """Compare one process with what was agreed on.
+
+    Args:
+        pipeline: what was agreed on.
+        graph: what a recording shows.
+        marked: whether ranges mark the steps of both. Else only the way round a loop has a length
+            in steps: what leads one way may be handed over earlier or later in a step.
+    """
+    edges, edge_notes = _edges(pipeline, graph, marked=marked)
+    hosts, host_notes = _hosts(pipeline, graph, marked=marked)
     notes = [*edge_notes, *host_notes]
     agreed = {stream.name: stream for stream in pipeline.streams}
     for seen in graph.streams:
@@ -41,7 +49,9 @@ def differences(pipeline: Pipeline, graph: StreamGraph) -> Differences:
     return Differences((*edges, *hosts), tuple(notes))
 
 
-def _edges(pipeline: Pipeline, graph: StreamGraph) -> tuple[list[Change], list[str]]:
+def _edges(
+    pipeline: Pipeline, graph: StreamGraph, *, marked: bool
+) -> tuple[list[Change], list[str]]:
     agreed = {edge.key: edge for edge in pipeline.edges}
     seen = {edge.rule.key: edge for edge in graph.edges}
     operations = {stream.name: stream.operations for stream in pipeline.streams}
@@ -52,14 +62,20 @@ def _edges(pipeline: Pipeline, graph: StreamGraph) -> tuple[list[Change], list[s
         edge for key, edge in agreed.items() if key not in seen and edge.often is not Often.SOME
     ]
     new = [edge for key, edge in seen.items() if key not in agreed and _counts(edge)]
-    changes = []
+    changes: list[Change] = []
+    notes: list[str] = []
     for edge in list(lost):
         moved = next((one for one in new if one.rule.key[:2] == edge.key[:2]
                       and one.rule.proof is edge.proof), None)  # fmt: skip
         if moved is not None:
             lost.remove(edge)
             new.remove(moved)
-            changes.append(_moved(edge, moved))
+            change = _moved(edge, moved)
+            apart = abs(edge.distance - moved.rule.distance)
+            if marked or apart > 1 or _in_loop(edge, pipeline.edges):
+                changes.append(change)
+            else:
+                notes.append(change.text)
     changes += [
         Change(ChangeKind.LOST, f"{_a(edge)}{edge.text} has gone", edge=edge) for edge in lost
     ]
@@ -71,7 +87,19 @@ def _edges(pipeline: Pipeline, graph: StreamGraph) -> tuple[list[Change], list[s
     for key, edge in agreed.items():
         if key in seen:
             changes += _same_key(edge, seen[key], alike)
-    return changes, []
+    return changes, notes
+
+
+def _in_loop(edge: EdgeRule, edges: Sequence[EdgeRule]) -> bool:
+    """Whether a way leads back from where an edge leads to."""
+    reached, open_ = {edge.target}, [edge.target]
+    while open_:
+        here = open_.pop()
+        for other in edges:
+            if other.source == here and other.target not in reached:
+                reached.add(other.target)
+                open_.append(other.target)
+    return edge.source in reached
 
 
 def _a(edge: EdgeRule) -> str:
@@ -117,7 +145,7 @@ def _same_key(edge: EdgeRule, seen: EdgeSeen, alike: set[str]) -> list[Change]:
         text = f"{seen.rule.count} instead of {edge.count} {edge.text}"
         found.append(Change(ChangeKind.GAINED, text, edge=more, example=seen.example))
     elif apart == 0:
-        less = _covers_less(edge, seen.rule, alike)
+        less = _covers_less(edge, seen, alike)
         if less is not None:
             text = f"{edge.text}, covers less than before"
             found.append(
@@ -134,13 +162,18 @@ def _missing(before: tuple[Place, ...], now: tuple[Place, ...]) -> tuple[Place, 
     return gone or before[-1:]
 
 
-def _covers_less(edge: EdgeRule, now: EdgeRule, alike: set[str]) -> EdgeRule | None:
+def _covers_less(edge: EdgeRule, seen: EdgeSeen, alike: set[str]) -> EdgeRule | None:
     """The edge as it is now, where it leaves out what it used to cover or hold.
 
     How many operations a step has may differ from run to run; then only that all of them were
     covered, or held, can be held against it.
     """
-    if not edge.places or not now.places:
+    now = seen.rule
+    if edge.places and not now.places:
+        behind = seen.uncovered >= OFTEN_ENOUGH and not any(p.behind for p in edge.places)
+        ahead = seen.unheld >= OFTEN_ENOUGH and not any(p.ahead for p in edge.places)
+        return now if behind or ahead else None
+    if not edge.places:
         return None
     for name, stream in (("behind", edge.source), ("ahead", edge.target)):
         was = sorted(getattr(place, name) for place in edge.places)
@@ -151,9 +184,14 @@ def _covers_less(edge: EdgeRule, now: EdgeRule, alike: set[str]) -> EdgeRule | N
     return None
 
 
-def _hosts(pipeline: Pipeline, graph: StreamGraph) -> tuple[list[Change], list[str]]:
+def _hosts(
+    pipeline: Pipeline, graph: StreamGraph, *, marked: bool
+) -> tuple[list[Change], list[str]]:
     agreed = {host.key: host for host in pipeline.host if not host.timer}
-    seen = {host.rule.key: host for host in graph.host if not host.rule.timer}
+    waits = [host for host in graph.host if not host.rule.timer]
+    if not marked:
+        waits = [_at_the_step_of(host, pipeline.host) for host in waits]
+    seen = {host.rule.key: host for host in waits}
     timers = {host.key for host in pipeline.host if host.timer}
     changes, notes = [], []
     for key, one in seen.items():
@@ -171,13 +209,24 @@ def _hosts(pipeline: Pipeline, graph: StreamGraph) -> tuple[list[Change], list[s
             text = f"{one.rule.count} instead of {was.count} {was.text}"
             changes.append(Change(ChangeKind.GAINED, text, host=more, example=one.example))
     for key, was in agreed.items():
-        if was.often is Often.SOME or key in {host.rule.key for host in graph.host}:
+        if was.often is Often.SOME or key in seen or key in {h.rule.key for h in graph.host}:
             continue
         if _needed(was):
             changes.append(Change(ChangeKind.LOST, f"{was.text} has gone", host=was))
         else:
             notes.append(f"{was.text} has gone")
     return changes, notes
+
+
+def _at_the_step_of(host: HostSeen, agreed: Sequence[HostRule]) -> HostSeen:
+    """A wait by the distance that was agreed on, where a step may begin on either side of it."""
+    if host.rule.distance is None or host.rule.key in {one.key for one in agreed}:
+        return host
+    beside = {host.rule.distance - 1, host.rule.distance + 1}
+    for one in agreed:
+        if (one.call, one.of) == (host.rule.call, host.rule.of) and one.distance in beside:
+            return replace(host, rule=replace(host.rule, distance=one.distance))
+    return host
 
 
 def _needed(host: HostRule) -> bool:

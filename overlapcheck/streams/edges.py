@@ -13,11 +13,13 @@ from overlapcheck.stream_contract import EdgeKind, EdgeRule, Place, Proof, Role
 from overlapcheck.stream_graph import EdgeSeen, Example, StreamSeen, Unpaired
 from overlapcheck.stream_waits import Record
 from overlapcheck.streams.examples import Examples
-from overlapcheck.streams.often import Presence, presence
+from overlapcheck.streams.often import presence
 from overlapcheck.streams.roles import seen_of
 from overlapcheck.streams.step_work import StepWork, usual
 
 MISSING_SHOWN = 3
+SAME_PLACE = 0.85
+"""Share of the steps that must agree where a wait takes hold."""
 MOST_PLACES = 8
 """Of more waits per step, how many there are says enough."""
 
@@ -147,6 +149,7 @@ class Edges:
         if there.often is None:
             return None
         through = int(all_.through[first])
+        behind, ahead = self._around(all_.before[rows], all_.after[rows])
         rule = EdgeRule(
             self._streams[source].name,
             self._streams[target].name,
@@ -155,7 +158,7 @@ class Edges:
             there.count if proof is Proof.EVENT else 1,
             there.often,
             proof,
-            self._places(all_, rows, there, per_step)
+            _places(all_.step[rows], behind, ahead, there.count, per_step)
             if through == ABSENT and there.count <= MOST_PLACES
             else (),
         )
@@ -173,6 +176,8 @@ class Edges:
                 self._examples.call(int(all_.call[middle])) or str(proof),
             ),
             self._examples.stream(through) if through != ABSENT else "",
+            _steps_with(behind, all_.step[rows]),
+            _steps_with(ahead, all_.step[rows]),
         )
 
     def _asked(self, source: int, target: int, distance: int) -> tuple[Mask, Mask]:
@@ -185,24 +190,6 @@ class Edges:
         at = np.clip(other, 0, max(steps.size - 1, 0))
         regular = self._regular[target] & self._regular[source][at]
         return possible, regular
-
-    def _places(
-        self, all_: _Candidates, rows: Index, there: Presence, per_step: Ints
-    ) -> tuple[Place, ...]:
-        """Where the waits of a step take hold, where most steps agree."""
-        usual_steps = np.flatnonzero(per_step == there.count)
-        rows = rows[np.isin(all_.step[rows], usual_steps)]
-        behind, ahead = self._around(all_.before[rows], all_.after[rows])
-        order = np.lexsort((ahead, behind, all_.step[rows]))
-        shape = (-1, there.count)
-        behinds, aheads = behind[order].reshape(shape), ahead[order].reshape(shape)
-        found = []
-        for column in range(there.count):
-            place = usual(behinds[:, column]), usual(aheads[:, column])
-            if place[0] is None or place[1] is None:
-                return ()
-            found.append(Place(place[0], place[1]))
-        return tuple(sorted(found))
 
     def _around(self, before: Index, after: Index) -> tuple[Ints, Ints]:
         """Operations of the step behind each one in its stream, and ahead of each one."""
@@ -245,3 +232,27 @@ def kind_of(source: StreamSeen, target: StreamSeen, distance: int) -> EdgeKind:
     if Role.P2P in (source.role, target.role) and distance < 0:
         return EdgeKind.REUSE
     return EdgeKind.READY
+
+
+def _steps_with(around: Ints, step: Index) -> float:
+    """Share of the steps in which each wait leaves something out."""
+    least = np.full(int(step.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, step, around)
+    least = least[np.unique(step)]
+    return float((least > 0).sum()) / least.size
+
+
+def _places(
+    step: Index, behind: Ints, ahead: Ints, count: int, per_step: Ints
+) -> tuple[Place, ...]:
+    """Where the waits of a step take hold, where nearly all steps agree."""
+    rows = np.flatnonzero(per_step[step] == count)
+    order = rows[np.lexsort((ahead[rows], behind[rows], step[rows]))]
+    behinds, aheads = behind[order].reshape(-1, count), ahead[order].reshape(-1, count)
+    found = []
+    for column in range(count):
+        place = usual(behinds[:, column], SAME_PLACE), usual(aheads[:, column], SAME_PLACE)
+        if place[0] is None or place[1] is None:
+            return ()
+        found.append(Place(place[0], place[1]))
+    return tuple(sorted(found))

@@ -88,13 +88,13 @@ class StepWork:
         return table.reshape(len(self.waits.streams), count)
 
 
-def usual(values: Ints) -> int | None:
-    """The value that most of them have, if more than half do; None else."""
+def usual(values: Ints, share: float = 0.5) -> int | None:
+    """The value that most of them have, if more than a share do; None else."""
     if values.size == 0:
         return None
     found, times = np.unique(values, return_counts=True)
     best = int(np.argmax(times))
-    return int(found[best]) if 2 * times[best] > values.size else None
+    return int(found[best]) if times[best] > share * values.size else None
 
 
 class StepOperations:

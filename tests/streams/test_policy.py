@@ -11,6 +11,7 @@ import pytest
 from overlapcheck import pipeline
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.policy.resolve import Source, resolve, settings_of
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.report import Report
 from overlapcheck.stream_contract_file import written
@@ -84,7 +85,7 @@ def test_ranks_are_held_against_it_too(project: Path) -> None:
     ranks = [project / "rank_0.sqlite", project / "rank_1.sqlite"]
 
     fleet = pipeline.analyze_ranks(
-        ranks, policy=policy_of(project), reading=pipeline.Reading(jobs=1)
+        ranks, policy=policy_of(project), reading=Reading(jobs=1)
     )
 
     (check,) = [check for check in fleet.checks if check.name == "streams"]
