@@ -11,6 +11,7 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.measurements import Measurements
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.stream_audit import Ordering, StreamAudit, sentence
 from overlapcheck.stream_changes import Change, ChangeKind, StreamCheck
 from overlapcheck.stream_contract import Pipeline, StreamContract
 from overlapcheck.stream_graph import StreamGraph
@@ -195,3 +196,31 @@ def _reason(outcome: Outcome, changes: Sequence[Change], doubts: Sequence[Change
         more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
         return f"{changes[0].text}{more}"
     return f"{doubts[0].text}, or its record was not recorded"
+
+
+def with_buffers(
+    checks: Sequence[StreamCheck], audits: Sequence[StreamAudit]
+) -> tuple[StreamCheck, ...]:
+    """The checks, failing too where nothing orders the use of a declared buffer."""
+    orderings = {audit.number: audit.orderings for audit in audits}
+    return tuple(_with_buffers(one, orderings.get(one.number, ())) for one in checks)
+
+
+def _with_buffers(check: StreamCheck, orderings: Sequence[Ordering]) -> StreamCheck:
+    if check.outcome is Outcome.INCONCLUSIVE and not check.doubts:
+        return check
+    more = [
+        Change(
+            ChangeKind.NOT_ORDERED,
+            f"{one.buffer.text}: {sentence(one)}",
+            buffer=one.buffer,
+            example=one.example,
+        )
+        for one in orderings
+        if not one.holds
+    ]
+    if not more:
+        return check
+    changes = (*check.changes, *more)
+    reason = _reason(Outcome.FAIL, changes, ())
+    return replace(check, outcome=Outcome.FAIL, reason=reason, changes=changes)

@@ -8,7 +8,7 @@ from overlapcheck.recorder import Content
 from overlapcheck.stream_contract import StreamContract
 from overlapcheck.stream_report import StreamReport
 from overlapcheck.streams.audit import audit
-from overlapcheck.streams.check import check
+from overlapcheck.streams.check import check, with_buffers
 from overlapcheck.streams.infer import graphs
 
 
@@ -24,12 +24,13 @@ def stream_report(
     """
     found = graphs(measured)
     checks = check(measured, found, contract) if contract else ()
+    audits = audit(measured, found, contract.buffers if contract else ())
     return StreamReport(
         tool_version=__version__,
         report=name,
         graphs=found,
-        audits=audit(measured, found, contract.buffers if contract else ()),
+        audits=audits,
         contract=contract,
-        checks=checks,
+        checks=with_buffers(checks, audits),
         settle_with=measured.recorder.record_again(Content.EVENT_RECORDS),
     )

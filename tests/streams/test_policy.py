@@ -84,9 +84,7 @@ def test_ranks_are_held_against_it_too(project: Path) -> None:
     shutil.copy(project / "wrong.sqlite", project / "rank_1.sqlite")
     ranks = [project / "rank_0.sqlite", project / "rank_1.sqlite"]
 
-    fleet = pipeline.analyze_ranks(
-        ranks, policy=policy_of(project), reading=Reading(jobs=1)
-    )
+    fleet = pipeline.analyze_ranks(ranks, policy=policy_of(project), reading=Reading(jobs=1))
 
     (check,) = [check for check in fleet.checks if check.name == "streams"]
     assert check.outcome is Outcome.FAIL
