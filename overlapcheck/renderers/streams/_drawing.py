@@ -15,7 +15,7 @@ from rich.text import Text
 from overlapcheck.renderers._terminal_text import BOLD, DIM, INDENT, WIDTH, clip, styled, text_of
 from overlapcheck.renderers.streams._words import distance, edge_label, edge_note, how_often
 from overlapcheck.stream_contract import Often, Role
-from overlapcheck.stream_graph import HostSeen, StreamGraph
+from overlapcheck.stream_graph import HostSeen, StreamGraph, StreamSeen
 
 HOST = "host"
 NOTE_WIDTH = 20
@@ -26,9 +26,14 @@ _FLOW = (Role.H2D, Role.P2P, Role.MIXED, Role.COMPUTE, Role.COLLECTIVE, Role.D2H
 _LEAST, _MOST = 10, 17
 
 
+def in_order(graph: StreamGraph) -> list[StreamSeen]:
+    """The streams in the direction in which data flows."""
+    return sorted(graph.streams, key=lambda s: (s.device, _FLOW.index(s.role), s.name))
+
+
 def drawing(graph: StreamGraph) -> list[Text]:
     """The rows of the drawing; empty where there is nothing to draw, or too much."""
-    streams = sorted(graph.streams, key=lambda s: (s.device, _FLOW.index(s.role), s.name))
+    streams = in_order(graph)
     waited = [host for host in graph.host if host.rule.of and not host.rule.timer]
     lines = [seen.name for seen in streams] + (
         [HOST] if any(not host.rule.timer for host in graph.host) else []
