@@ -155,7 +155,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """Profile a program with nsys, then judge: `overlapcheck_run(command, **options)`.
 
     Options are those of `overlapcheck run` that say what to record (nsys, delay, duration,
-    capture_range, backtrace, event_trace, nsys_args), and the limits of `overlapcheck_analyze`.
+    capture_range, backtrace, sync_debug, event_trace, nsys_args), and the limits of
+    `overlapcheck_analyze`.
     """
 
     def run(
@@ -166,6 +167,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
         duration: int = 0,
         capture_range: str = "",
         backtrace: bool = False,
+        sync_debug: bool = False,
         event_trace: bool = False,
         nsys_args: str = "",
         **limits: Any,
@@ -176,6 +178,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
         spec = CaptureSpec(
             event_trace=event_trace,
             backtrace=backtrace,
+            sync_debug=sync_debug,
             delay_s=delay,
             duration_s=duration,
             capture_range=capture_range,

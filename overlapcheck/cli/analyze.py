@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from overlapcheck.cli.options import Judging, judging_options
+from overlapcheck.cli.options import Judging, judging_options_of_ranks
 from overlapcheck.cli.rank_options import Fleet, fleet_options
 
 
 @click.command(short_help="Judge an existing report (.nsys-rep, .qdrep, .sqlite).")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
-@judging_options
+@judging_options_of_ranks
 @fleet_options
 @click.option("--nsys", type=click.Path(path_type=Path), metavar="PATH",
               help="The nsys to export with; default: the newest one found.")  # fmt: skip
@@ -35,7 +35,9 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
 
     one = several_of(reports, judging)
     if one is not None:
-        from overlapcheck.cli.ranks import analyze_ranks, is_job
+        from overlapcheck.cli.ranks import analyze_ranks
+        from overlapcheck.ranks.merge import lacks_ranks
+        from overlapcheck.ranks.missing import is_job
 
         if is_job(one, judging.policy):
             return analyze_ranks(one, judging, fleet, nsys)
@@ -52,9 +54,6 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             cache=judging.cache,
             warn=say,
         )
-    if one is not None:
-        from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks
-
-        if lacks_ranks(report, result):
-            return analyze_ranks(one, judging, fleet, nsys)
+    if one is not None and lacks_ranks(report, result):
+        return analyze_ranks(one, judging, fleet, nsys)
     return deliver(result, judging)

@@ -17,13 +17,9 @@ from overlapcheck.cli.rank_progress import counted
 from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.inputs import Inputs
-from overlapcheck.ranks.merge import lacks_ranks
-from overlapcheck.ranks.missing import is_job
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
-
-__all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
 
 
 def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:

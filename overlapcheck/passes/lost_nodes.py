@@ -19,7 +19,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Codes, Ints, distinct, groups, is_constant, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.passes.submissions import NEVER, Work, while_capturing
+from overlapcheck.passes.submissions import NEVER, HandedOver, while_capturing
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
@@ -29,7 +29,7 @@ TOLERATED_SHARE = 0.01
 
 
 def lost_nodes(
-    process: ProcessTables, work: Codes, missing: Mapping[Work, Missing]
+    process: ProcessTables, work: Codes, missing: Mapping[HandedOver, Missing]
 ) -> CaptureProblem | None:
     """The problem of a process whose graph launches left fewer rows than they have nodes.
 
@@ -38,10 +38,10 @@ def lost_nodes(
         work: what each of its calls hands over.
         missing: tables that are not there at all.
     """
-    tables: dict[Work, Kernels | Copies | Memsets] = {
-        Work.KERNEL: process.kernels,
-        Work.COPY: process.copies,
-        Work.MEMSET: process.memsets,
+    tables: dict[HandedOver, Kernels | Copies | Memsets] = {
+        HandedOver.KERNEL: process.kernels,
+        HandedOver.COPY: process.copies,
+        HandedOver.MEMSET: process.memsets,
     }
     nodes = {kind: table for kind, table in tables.items() if _any(table.graph_node_id)}
     if not nodes:
@@ -70,7 +70,7 @@ def _makes_nodes_optional(call: str) -> bool:
     return "GraphConditionalHandleCreate" in call or "NodeSetEnabled" in call
 
 
-_NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
+_NOUNS = {HandedOver.KERNEL: "kernels", HandedOver.COPY: "copies", HandedOver.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:

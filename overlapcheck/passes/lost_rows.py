@@ -29,8 +29,8 @@ from overlapcheck.passes.submissions import (
     CLOCK_NOISE_NS,
     NEVER,
     DeviceRows,
+    HandedOver,
     Submissions,
-    Work,
     device_rows,
     done_by_ns,
     submissions,
@@ -65,27 +65,27 @@ def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
     return [problem for problem in found if problem is not None]
 
 
-def _missing(trace: Trace) -> dict[Work, Missing]:
+def _missing(trace: Trace) -> dict[HandedOver, Missing]:
     """Tables that are not there at all, by what they would hold."""
-    tables = {Work.COPY: trace.copies, Work.MEMSET: trace.memsets}
+    tables = {HandedOver.COPY: trace.copies, HandedOver.MEMSET: trace.memsets}
     found = {kind: table for kind, table in tables.items() if isinstance(table, Missing)}
-    return found | ({Work.KERNEL: trace.single_kernels} if trace.single_kernels else {})
+    return found | ({HandedOver.KERNEL: trace.single_kernels} if trace.single_kernels else {})
 
 
 _CALLS = {
-    Work.KERNEL: ("kernel launch", "kernel launches"),
-    Work.COPY: ("copy call", "copy calls"),
-    Work.MEMSET: ("memset call", "memset calls"),
+    HandedOver.KERNEL: ("kernel launch", "kernel launches"),
+    HandedOver.COPY: ("copy call", "copy calls"),
+    HandedOver.MEMSET: ("memset call", "memset calls"),
 }
 _FAULTS = {
-    Work.KERNEL: CaptureFault.LAUNCHES_WITHOUT_ROWS,
-    Work.COPY: CaptureFault.COPIES_WITHOUT_ROWS,
-    Work.MEMSET: CaptureFault.MEMSETS_WITHOUT_ROWS,
+    HandedOver.KERNEL: CaptureFault.LAUNCHES_WITHOUT_ROWS,
+    HandedOver.COPY: CaptureFault.COPIES_WITHOUT_ROWS,
+    HandedOver.MEMSET: CaptureFault.MEMSETS_WITHOUT_ROWS,
 }
 
 
 def _problem(
-    process: ProcessTables, kind: Work, lost: int, total: int, missing: Missing | None
+    process: ProcessTables, kind: HandedOver, lost: int, total: int, missing: Missing | None
 ) -> CaptureProblem | None:
     if not lost > TOLERATED_SHARE * max(total, 1):
         return None
@@ -123,10 +123,10 @@ class _Search:
     def in_flight(self) -> int:
         return IN_FLIGHT * int(distinct(self.process.calls.tid[self.handed_over.call]).size)
 
-    def total(self, kind: Work) -> int:
+    def total(self, kind: HandedOver) -> int:
         return int(np.count_nonzero(self.handed_over.work == kind))
 
-    def count(self, kind: Work) -> int:
+    def count(self, kind: HandedOver) -> int:
         """Calls of a kind whose rows are lost."""
         mine = self.handed_over.work == kind
         call, present = self.handed_over.call[mine], self.handed_over.present[mine]
@@ -138,12 +138,14 @@ class _Search:
         done[~present] = done_by_ns(self.process, self.work, self.rows, call[~present])
         interior = ~present & _interior(thread, present)
         # Copies overtake each other on streams of their own; kernels are held to their order.
-        if kind is not Work.KERNEL:
+        if kind is not HandedOver.KERNEL:
             interior &= ~self._may_wait(submit, done)
         tail = ~present & ~interior
         return int(np.count_nonzero(interior | self._lost_tail(kind, thread, submit, done, tail)))
 
-    def _lost_tail(self, kind: Work, thread: Ints, submit: Ints, done: Ints, tail: Mask) -> Mask:
+    def _lost_tail(
+        self, kind: HandedOver, thread: Ints, submit: Ints, done: Ints, tail: Mask
+    ) -> Mask:
         proven = tail & (done != NEVER)
         lost: Mask = done < self.last_end_ns - CLOCK_NOISE_NS
         too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
@@ -160,7 +162,7 @@ class _Search:
         """Whether so many calls after the last row may only have been cut off."""
         return count <= self.in_flight or count < MAX_CUT_SHARE * total
 
-    def _others_went_on(self, kind: Work, submit: Ints, tail: Mask) -> bool:
+    def _others_went_on(self, kind: HandedOver, submit: Ints, tail: Mask) -> bool:
         """Whether other work ran for longer than any of this kind ever waited or took."""
         if not tail.any():
             return False
@@ -177,7 +179,9 @@ class _Search:
         silence = self.last_end_ns - max(int(end[-1]), first)
         return silence > PATIENCE * longest + CLOCK_NOISE_NS
 
-    def _of_forgotten_threads(self, kind: Work, thread: Ints, submit: Ints, tail: Mask) -> Mask:
+    def _of_forgotten_threads(
+        self, kind: HandedOver, thread: Ints, submit: Ints, tail: Mask
+    ) -> Mask:
         """Calls of threads that have not one row, and waited longer than anything recorded did."""
         alike = self.work[self.rows.call] == kind
         known = np.isin(thread, self.process.calls.tid[self.rows.call[alike]])
@@ -218,7 +222,7 @@ def _interior(thread: Ints, present: Mask) -> Mask:
 
 
 def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> CaptureProblem | None:
-    launches = search.handed_over.work == Work.GRAPH
+    launches = search.handed_over.work == HandedOver.GRAPH
     missing = launches & ~search.handed_over.present
     submit = process.calls.start_ns[search.handed_over.call]
     tail = missing & (submit > search.last_end_ns)

@@ -24,6 +24,7 @@ from overlapcheck.columns import (
     last_before,
     taken,
 )
+from overlapcheck.connections import Connections
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Relation, Work
 from overlapcheck.passes.order.adjacency import adjacent
@@ -31,8 +32,6 @@ from overlapcheck.passes.order.dependencies import Dependencies
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
 
-VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
-DEFAULT_QUEUES = 8
 _HOST_FUNCTION = re.compile(r"(cuda|cu)(LaunchHostFunc|StreamAddCallback)")
 
 
@@ -52,8 +51,6 @@ class HardwareQueues:
         cls, process: ProcessTables, ops: Operations, window: Window, environment: Mapping[str, str]
     ) -> HardwareQueues:
         """The queues of the device of some operations."""
-        said = environment.get(VARIABLE, "")
-        queues = int(said) if said.isdigit() and int(said) else DEFAULT_QUEUES
         used = (ops.start_ns < window.end_ns) & (ops.end_ns > window.start_ns)
         used &= ops.work != Work.MIGRATION
         calls = process.calls
@@ -61,7 +58,7 @@ class HardwareQueues:
             calls.name_id, lambda name: _HOST_FUNCTION.match(name) is not None
         )
         return cls(
-            distinct(ops.stream[used]).size > queues,
+            distinct(ops.stream[used]).size > Connections.of(environment).count,
             np.sort(calls.start_ns[callbacks]),
             process.call_kind == ApiKind.GRAPH_LAUNCH,
         )
