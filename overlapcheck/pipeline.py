@@ -305,5 +305,6 @@ def analyze_ranks(
         pattern=compiled(rank_pattern) if rank_pattern else None,
         same_host=same_host,
         policy=policy,
+        limits=(selection or Selection()).thresholds,
         unread=found.unread,
     )

@@ -17,7 +17,8 @@ from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.reporting.build import build_report
 from overlapcheck.saved import report_document as document
 from overlapcheck.selection import Selection
-from overlapcheck.thresholds import Threshold, Thresholds, with_values
+from overlapcheck.threshold import Threshold
+from overlapcheck.thresholds import Thresholds, with_values
 from overlapcheck.verdict import Policy
 from tests.pictures import picture
 

@@ -19,12 +19,12 @@ from math import ceil
 import numpy as np
 
 from overlapcheck.causes._job import others_of_job
-from overlapcheck.causes._recurrence import QUARTER
 from overlapcheck.columns import one_of
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.thresholds import Thresholds
 
 _GOES_WITH_ANY = (
     Reason.HOST_SYNC,
@@ -91,7 +91,7 @@ class Savings:
             return 0
         parts = [pieces.overlap_with(steps.start_ns, steps.end_ns) for pieces in disjoint]
         cost = np.sort(np.sum(parts, axis=0))
-        quarter = int(cost[-ceil(QUARTER * len(steps))])
+        quarter = int(cost[-ceil(Thresholds.spike_step_share * len(steps))])
         total_ns = sum(pieces.total_ns for pieces in disjoint)
         return max(int(cost[-1]), len(steps) * quarter - total_ns)
 

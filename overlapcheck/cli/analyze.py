@@ -27,20 +27,17 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
     """
     from overlapcheck import pipeline
-    from overlapcheck.cli.inputs import several_of
+    from overlapcheck.cli.inputs import are_ranks, several_of, tells_of_ranks
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.output import deliver, draws_timeline
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
     one = several_of(reports, judging)
-    if one is not None:
+    if one is not None and are_ranks(one, judging):
         from overlapcheck.cli.ranks import analyze_ranks
-        from overlapcheck.ranks.merge import lacks_ranks
-        from overlapcheck.ranks.missing import is_job
 
-        if is_job(one, judging.policy):
-            return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_ranks(one, judging, fleet, nsys)
     report = one.reports[0] if one else Path(reports[0])
     with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
@@ -54,6 +51,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             cache=judging.cache,
             warn=say,
         )
-    if one is not None and lacks_ranks(report, result):
+    if one is not None and tells_of_ranks(report, result):
+        from overlapcheck.cli.ranks import analyze_ranks
+
         return analyze_ranks(one, judging, fleet, nsys)
     return deliver(result, judging)

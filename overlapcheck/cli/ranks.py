@@ -42,6 +42,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
             same_host=fleet.same_host,
             policy=policy,
+            limits=judging.selection.thresholds,
             unread=found.unread,
             arrived=arrived,
         )

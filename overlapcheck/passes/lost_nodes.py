@@ -22,14 +22,15 @@ from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, HandedOver, while_capturing
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Copies, Kernels, Memsets, Missing
-
-# Below this share lost rows cannot turn a verdict whose limits are shares of five and more.
-TOLERATED_SHARE = 0.01
 
 
 def lost_nodes(
-    process: ProcessTables, work: Codes, missing: Mapping[HandedOver, Missing]
+    process: ProcessTables,
+    work: Codes,
+    missing: Mapping[HandedOver, Missing],
+    limits: Thresholds,
 ) -> CaptureProblem | None:
     """The problem of a process whose graph launches left fewer rows than they have nodes.
 
@@ -37,6 +38,7 @@ def lost_nodes(
         process: one process.
         work: what each of its calls hands over.
         missing: tables that are not there at all.
+        limits: how many may be lost.
     """
     tables: dict[HandedOver, Kernels | Copies | Memsets] = {
         HandedOver.KERNEL: process.kernels,
@@ -59,7 +61,7 @@ def lost_nodes(
     varying = process.strings.matching(process.calls.name_id, _makes_nodes_optional)
     columns = (column[node != ABSENT] for column in (node, launch, start))
     lost, expected = _compare(*columns, varying=bool(varying.any()))
-    if lost <= TOLERATED_SHARE * max(expected, 1):
+    if lost <= limits.lost_share * max(expected, 1):
         return None
     return _problem(
         process, f"{lost} of {count_of(expected, 'graph node')} launched left no row on the device"

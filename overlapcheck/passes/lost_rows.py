@@ -23,10 +23,9 @@ import numpy as np
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.columns import Codes, Ints, Mask, distinct, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
-from overlapcheck.passes.lost_nodes import TOLERATED_SHARE, lost_nodes
+from overlapcheck.passes.lost_nodes import lost_nodes
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import (
-    CLOCK_NOISE_NS,
     NEVER,
     DeviceRows,
     HandedOver,
@@ -38,30 +37,21 @@ from overlapcheck.passes.submissions import (
 )
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing, Trace
 
-# Calls per thread whose work may be on its way when a recording is stopped.
-IN_FLIGHT = 2
-# Less than this share may follow the last row: the rest is a recording of its own.
-MAX_CUT_SHARE = 0.1
-# How much longer than any recorded work what runs when a recording is stopped may have taken.
-PATIENCE = 2
 
-
-def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
+def lost_rows(trace: Trace, process: ProcessTables, limits: Thresholds) -> list[CaptureProblem]:
     """Problems of calls without rows, per kind of work."""
     work = work_of_calls(process)
     handed_over = submissions(process, work)
     missing = _missing(trace)
     found: list[CaptureProblem | None] = []
     if not handed_over.present.all():
-        search = _Search(process, work, handed_over)
-        found += [
-            _problem(process, kind, search.count(kind), search.total(kind), missing.get(kind))
-            for kind in _FAULTS
-        ]
+        search = _Search(process, work, handed_over, limits)
+        found += [_problem(search, kind, missing.get(kind)) for kind in _FAULTS]
         found.append(_graphs(process, search, trace.info))
-    found.append(lost_nodes(process, work, missing))
+    found.append(lost_nodes(process, work, missing, limits))
     return [problem for problem in found if problem is not None]
 
 
@@ -84,10 +74,9 @@ _FAULTS = {
 }
 
 
-def _problem(
-    process: ProcessTables, kind: HandedOver, lost: int, total: int, missing: Missing | None
-) -> CaptureProblem | None:
-    if not lost > TOLERATED_SHARE * max(total, 1):
+def _problem(search: _Search, kind: HandedOver, missing: Missing | None) -> CaptureProblem | None:
+    process, lost, total = search.process, search.count(kind), search.total(kind)
+    if not lost > search.limits.lost_share * max(total, 1):
         return None
     where = " on the device" if missing is None else f": {missing.why}"
     said = f"{lost} of {count_of(total, *_CALLS[kind])} left no row{where}"
@@ -104,6 +93,7 @@ class _Search:
     process: ProcessTables
     work: Codes
     handed_over: Submissions
+    limits: Thresholds
 
     @cached_property
     def rows(self) -> DeviceRows:
@@ -121,7 +111,9 @@ class _Search:
 
     @property
     def in_flight(self) -> int:
-        return IN_FLIGHT * int(distinct(self.process.calls.tid[self.handed_over.call]).size)
+        return self.limits.in_flight_calls * int(
+            distinct(self.process.calls.tid[self.handed_over.call]).size
+        )
 
     def total(self, kind: HandedOver) -> int:
         return int(np.count_nonzero(self.handed_over.work == kind))
@@ -147,8 +139,8 @@ class _Search:
         self, kind: HandedOver, thread: Ints, submit: Ints, done: Ints, tail: Mask
     ) -> Mask:
         proven = tail & (done != NEVER)
-        lost: Mask = done < self.last_end_ns - CLOCK_NOISE_NS
-        too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
+        lost: Mask = done < self.last_end_ns - self.limits.clock_noise_ns
+        too_many = np.count_nonzero(tail) >= self.limits.cut_share * tail.size
         if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
             return tail
         open_ = tail & ~proven
@@ -160,7 +152,7 @@ class _Search:
 
     def may_be_cut(self, count: int, total: int) -> bool:
         """Whether so many calls after the last row may only have been cut off."""
-        return count <= self.in_flight or count < MAX_CUT_SHARE * total
+        return count <= self.in_flight or count < self.limits.cut_share * total
 
     def _others_went_on(self, kind: HandedOver, submit: Ints, tail: Mask) -> bool:
         """Whether other work ran for longer than any of this kind ever waited or took."""
@@ -177,7 +169,7 @@ class _Search:
         alone = end[1:] - np.maximum(end[:-1], start[1:])
         longest = max(int(end[0] - start[0]), int(alone.max()) if alone.size else 0)
         silence = self.last_end_ns - max(int(end[-1]), first)
-        return silence > PATIENCE * longest + CLOCK_NOISE_NS
+        return silence > self.limits.patience_ratio * longest + self.limits.clock_noise_ns
 
     def _of_forgotten_threads(
         self, kind: HandedOver, thread: Ints, submit: Ints, tail: Mask
@@ -188,7 +180,7 @@ class _Search:
         old = self.last_end_ns - submit > self._longest_wait()
         lost = tail & ~known & old
         found, number = numbered(thread)
-        many = np.bincount(number[lost], minlength=found.size) > IN_FLIGHT
+        many = np.bincount(number[lost], minlength=found.size) > self.limits.in_flight_calls
         mask: Mask = lost & many[number]
         return mask
 
@@ -202,14 +194,18 @@ class _Search:
         before = np.searchsorted(self.submit_ns[order], submit)
         longest = np.concatenate(([0], took))[before]
         mask: Mask = (done == NEVER) & (
-            self.last_end_ns - submit <= PATIENCE * longest + CLOCK_NOISE_NS
+            self.last_end_ns - submit
+            <= self.limits.patience_ratio * longest + self.limits.clock_noise_ns
         )
         return mask
 
-    def _longest_wait(self, before_ns: int = NEVER) -> int:
+    def _longest_wait(self, before_ns: int = NEVER) -> float:
         """Longest time from hand-over to end, of work handed over before; with patience."""
         took = (self.rows.end_ns - self.submit_ns)[self.submit_ns < before_ns]
-        return PATIENCE * (int(took.max()) if took.size else 0) + CLOCK_NOISE_NS
+        return (
+            self.limits.patience_ratio * (int(took.max()) if took.size else 0)
+            + self.limits.clock_noise_ns
+        )
 
 
 def _interior(thread: Ints, present: Mask) -> Mask:
@@ -230,7 +226,7 @@ def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> Captu
     if search.may_be_cut(int(np.count_nonzero(tail)), total):
         missing &= ~tail
     lost = int(np.count_nonzero(missing))
-    if lost <= TOLERATED_SHARE * max(total, 1):
+    if lost <= search.limits.lost_share * max(total, 1):
         return None
     how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
     return CaptureProblem(

@@ -110,7 +110,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         replace(one, notes=(*one.notes, *lived_on(process, one.window, processes)))
         for (process, _), one in zip(chosen, devices, strict=True)
     ]
-    compared, meetings = device_meetings(devices)
+    compared, meetings = device_meetings(devices, selection.thresholds)
     return Measurements(
         devices=compared,
         problems=tuple(problems),
@@ -127,7 +127,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             one
             for process in with_kernels
             if process.number in judged
-            for one in not_known(trace, process)
+            for one in not_known(trace, process, selection.thresholds)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
@@ -232,7 +232,7 @@ def _measure_device(
         times = step_times(kernels, steps, compute, overlaps)
         in_window = InWindow(steps, compute, streams)
         found = collectives(process, tables, in_window, limits)
-        notes = communication_hints(process, tables, in_window)
+        notes = communication_hints(process, tables, in_window, limits)
         explained = explaining.result()
     measured = DeviceMeasurements(
         key=key,

@@ -16,8 +16,6 @@ from overlapcheck.columns import Codes, Index, Ints, Mask, distinct, groups, num
 from overlapcheck.intervals import Intervals
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 
-CLOCK_NOISE_NS = 50_000
-"""By how much times of host and device may contradict each other: 27 us were seen."""
 NEVER = np.iinfo(np.int64).max
 """Later than any time: nothing proves that the work was done."""
 _DEVICE_WAITS = frozenset({"cudaDeviceSynchronize", "cuCtxSynchronize", "cudaThreadSynchronize"})

@@ -24,10 +24,11 @@ from overlapcheck.ranks.inputs import natural
 from overlapcheck.ranks.labels import label
 from overlapcheck.ranks.meet import MetRanks, met_ranks
 from overlapcheck.ranks.missing import missing_ranks
-from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
+from overlapcheck.ranks.outliers import far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
+from overlapcheck.thresholds import USUAL, Thresholds, moved_text
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
 
@@ -48,6 +49,7 @@ def merge(
     pattern: UserPattern | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
+    limits: Thresholds = USUAL,
 ) -> FleetReport:
     """The answer over all ranks.
 
@@ -58,6 +60,7 @@ def merge(
         pattern: the user's way to tell ranks from paths.
         same_host: whether the user says that all reports share one clock.
         policy: how many ranks there are, and how many may fail; None for none.
+        limits: the numbers that decide, in the reports and over them.
     """
     labels = label(paths, results, pattern)
     owned = [
@@ -68,9 +71,11 @@ def merge(
     owned.sort(key=lambda one: natural(one[0].label))
     rows = [row for row, _ in owned]
     owners = [(row.report_number, position) for row, position in owned]
-    meetings = met_ranks(rows, owners, results, same_host=same_host)
-    unusual = outliers(rows)
+    meetings = met_ranks(rows, owners, results, same_host=same_host, limits=limits)
+    unusual = outliers(rows, limits)
     notes = [f"ranks by {labels.how}"]
+    if limits.moved():
+        notes.append(f"moved thresholds: {moved_text(limits.moved())}")
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
     policy = policy or Policy()
@@ -89,7 +94,7 @@ def merge(
         stragglers_total=len(meetings.stragglers),
         outliers=unusual[:MAX_OUTLIERS],
         outliers_total=len(unusual),
-        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows)),
+        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows, limits)),
         meetings=meetings.summaries[:MAX_MEETINGS],
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
@@ -135,7 +140,7 @@ def _check(name: str, found: list[tuple[str, Check]]) -> FleetCheck:
     )
 
 
-def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
+def _causes(rows: Sequence[RankRow], limits: Thresholds) -> tuple[FleetCause, ...]:
     """One entry per cause, costliest over all ranks first."""
     holders: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -148,8 +153,8 @@ def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
         order = sorted(numbers, key=lambda n: (-found[n].share, n))
         worst = found[order[0]]
         unusual: list[int] = []
-        if len(rows) >= MIN_RANKS:
-            above = far_above(shares)
+        if len(rows) >= limits.outlier_ranks_least:
+            above = far_above(shares, limits)
             unusual = [n for n in order if above[n]]
         merged.append(
             FleetCause(

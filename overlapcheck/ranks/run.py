@@ -13,6 +13,7 @@ from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
+from overlapcheck.thresholds import USUAL, Thresholds
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
 
@@ -44,6 +45,7 @@ def judge_fleet(
     pattern: UserPattern | None = None,
     same_host: bool = False,
     policy: Policy | None = None,
+    limits: Thresholds = USUAL,
     unread: Sequence[LostReport] = (),
     arrived: Arrived = lambda *_: None,
 ) -> FleetReport:
@@ -57,6 +59,7 @@ def judge_fleet(
         pattern: the user's way to tell ranks from paths.
         same_host: whether all reports share one clock.
         policy: how many ranks there are, and how many may fail; None for none.
+        limits: the numbers that decide.
         unread: what could hold further reports.
         arrived: told of each result.
 
@@ -88,7 +91,9 @@ def judge_fleet(
     lost |= {len(paths) + number: one for number, one in enumerate(unread)}
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
-    return merge(paths, results, lost, pattern=pattern, same_host=same_host, policy=policy)
+    return merge(
+        paths, results, lost, pattern=pattern, same_host=same_host, policy=policy, limits=limits
+    )
 
 
 def _all_lost(lost: Sequence[LostReport]) -> OverlapcheckError:

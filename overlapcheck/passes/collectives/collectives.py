@@ -185,7 +185,7 @@ def _on_compute(kernels: Kernels, found: InWindow, limits: Thresholds) -> Mask:
 
 
 def device_meetings(
-    devices: Sequence[DeviceMeasurements],
+    devices: Sequence[DeviceMeasurements], limits: Thresholds
 ) -> tuple[tuple[DeviceMeasurements, ...], tuple[Meeting, ...]]:
     """Where the devices of one report met: they share its clock; members number the devices.
 
@@ -202,7 +202,7 @@ def device_meetings(
             owners.append(number)
             channels.append(rows)
             members.append(Member((), 0, attendance(mine), exposed, *communicator_of(mine)))
-    found = meetings(members)
+    found = meetings(members, limits)
     met = [np.zeros(len(device.collectives), dtype=np.int64) for device in devices]
     transfer = [np.full_like(counts, ABSENT) for counts in met]
     for meeting in found:
