@@ -15,7 +15,7 @@ from overlapcheck.columns import ABSENT, Codes, Columns, Ints
 from overlapcheck.order import Operations, Order, Relation, Work
 from overlapcheck.quantities import duration
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 _SAMPLED = 20_000
 """Launches that are looked at: of millions some thousands tell as much, in less time."""

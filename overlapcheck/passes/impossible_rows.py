@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
@@ -26,7 +27,7 @@ from overlapcheck.passes.submissions import NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
 from overlapcheck.recorder import Content
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import Copies, Kernels, Memsets
+from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 
 def impossible_rows(

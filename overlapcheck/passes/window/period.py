@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Floats, Index, Ints, Mask, numbered
+from overlapcheck.columns import Floats, Index, Ints, Mask
+from overlapcheck.grouping import numbered
 from overlapcheck.thresholds import Thresholds
 
 # Names are projected to random signs so many times: chance agreement averages out.
