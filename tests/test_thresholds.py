@@ -121,6 +121,16 @@ def test_the_policy_file_moves_a_threshold_and_the_ledger_follows(tmp_path: Path
     assert Reason.LAUNCH_BOUND not in other
 
 
+def test_the_policy_file_moves_what_makes_a_recording_incomplete(tmp_path: Path) -> None:
+    lost = "s7   kernel fwd               |.aa....cc.dd|\n"
+    trace = picture(f"{lost}t1   cudaLaunchKernel         |a..b..c..d..|\n", column_us=10).trace()
+    moved = settings(tmp_path, "[thresholds]\nlost-share = 0.5\n")
+
+    (problem,) = measure(trace, Selection(skip=0)).problems
+    assert "1 of 4 kernel launches left no row" in problem.what
+    assert measure(trace, moved).problems == ()
+
+
 def test_a_profile_lays_its_thresholds_over_those_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "overlapcheck.toml"
     file.write_text(
