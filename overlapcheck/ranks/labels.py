@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from overlapcheck.fleet import ReportResult
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_in_names
+from overlapcheck.report_result import ReportResult
 from overlapcheck.user_patterns import UserPattern
 
 LOCAL_RANK = "LOCAL_RANK"

@@ -9,7 +9,8 @@ import numpy as np
 
 from overlapcheck.columns import Floats, Mask
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.fleet import Outlier, RankRow
+from overlapcheck.fleet import Outlier
+from overlapcheck.report_result import RankRow
 from overlapcheck.thresholds import USUAL, Thresholds
 
 NORMAL = 1.4826
