@@ -189,20 +189,20 @@ def _cut_up(parts: Rows, late: _Late, thread: int) -> HostTime:
 def _without_tails(pieces: _Rows, tails: Tails) -> _Rows:
     """Each piece, followed by what is cut off its end."""
     part, start, end, reason, call = pieces
-    cut = tails.own_ns > 0
-    if not cut.any():
+    cut = np.flatnonzero(tails.own_ns > 0)
+    if cut.size == 0:
         return pieces
-    row = np.repeat(np.arange(part.size), 1 + cut)
-    tail = np.append(False, row[1:] == row[:-1])
-    middle = end - tails.own_ns
-    begin = np.where(tail, middle[row], start[row])
-    finish = np.where(tail | ~cut[row], end[row], middle[row])
-    keep = finish > begin
-    row, tail = row[keep], tail[keep]
+    middle = end[cut] - tails.own_ns[cut]
+    divided = middle > start[cut]
+    rest, begin = cut[divided], middle[divided]
+    reason, call, end_before = reason.copy(), call.copy(), end.copy()
+    whole = cut[~divided]
+    reason[whole], call[whole] = tails.reason[whole], ABSENT
+    end_before[rest] = begin
     return (
-        part[row],
-        begin[keep],
-        finish[keep],
-        np.where(tail, tails.reason[row], reason[row]),
-        np.where(tail, ABSENT, call[row]),
+        np.insert(part, rest + 1, part[rest]),
+        np.insert(start, rest + 1, begin),
+        np.insert(end_before, rest + 1, end[rest]),
+        np.insert(reason, rest + 1, tails.reason[rest]),
+        np.insert(call, rest + 1, ABSENT),
     )
