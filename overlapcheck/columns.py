@@ -175,8 +175,13 @@ def taken(column: npt.NDArray[_Scalar], rows: Whole, otherwise: int) -> npt.NDAr
     """The column at some rows, another value where a row is ABSENT."""
     if column.size == 0:
         return np.full(rows.shape, otherwise, dtype=column.dtype)
+    absent = rows == ABSENT
+    if is_constant(column) and not absent.any():
+        return np.broadcast_to(column[0], rows.shape)
     # Row -1 exists, too, so rows that are absent need no care.
-    return np.where(rows == ABSENT, column.dtype.type(otherwise), column[rows])
+    values = column[rows]
+    np.putmask(values, absent, otherwise)
+    return values
 
 
 def first_rows(values: Whole) -> Index:
@@ -197,7 +202,8 @@ def groups(*keys: Whole) -> tuple[Index, Ints]:
     for key in keys[1:]:
         found, code = numbered(key)
         if found.size > 1:
-            group = numbered(group * found.size + code)[1]
+            both = group * found.size + code
+            group = code if is_constant(group) else numbered(both)[1]
     if is_constant(group):
         return np.zeros(1, dtype=np.intp), group
     count = int(group.max()) + 1 if group.size else 0

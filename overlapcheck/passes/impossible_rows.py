@@ -156,15 +156,17 @@ def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
     Nodes of a graph are left out: its branches share a stream and run side by side.
     """
     mask = np.zeros(len(table), dtype=bool)
+    if _inside(table.end_ns).size < MIN_ENCLOSED:
+        return mask
     for rows in by_stream(table).values():
         alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
         if alone.size <= MIN_ENCLOSED:
             continue
-        reach = np.maximum.accumulate(end)
-        inside = np.flatnonzero(end[1:] < reach[:-1] - CLOCK_NOISE_NS) + 1
+        inside = _inside(end)
         if inside.size < MIN_ENCLOSED:
             continue
+        reach = np.maximum.accumulate(end)
         call = table.correlation_id[alone]
         # The first row that reaches so far is the one that runs across.
         outer = np.searchsorted(reach, reach[inside])
@@ -172,3 +174,11 @@ def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
         times = np.bincount(outer[apart], minlength=start.size)
         mask[alone[times >= MIN_ENCLOSED]] = True
     return mask
+
+
+def _inside(end_ns: Ints) -> Index:
+    """Rows, sorted by start, that end while an earlier one still runs."""
+    if end_ns.size == 0:
+        return np.empty(0, dtype=np.intp)
+    reach = np.maximum.accumulate(end_ns)
+    return np.flatnonzero(end_ns[1:] < reach[:-1] - CLOCK_NOISE_NS) + 1

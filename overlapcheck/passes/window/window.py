@@ -163,7 +163,9 @@ def _of_ranges(
 ) -> Window | None:
     """The window of a range family; None where its kept ranges launched nothing here."""
     if selection.skip is None:
-        skip = warm_up_steps(kernel_step, kernels, process.calls, strings, ranges.start_ns)
+        skip = warm_up_steps(
+            kernel_step, kernels, process.calls, process.call_kind, ranges.start_ns
+        )
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
@@ -207,7 +209,7 @@ def _from_period(
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
-    skip = warm_up_steps(kernel_step, kernels, process.calls, strings, starts)
+    skip = warm_up_steps(kernel_step, kernels, process.calls, process.call_kind, starts)
     kept = kernel_step >= skip
     repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(
