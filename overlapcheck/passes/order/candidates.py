@@ -91,7 +91,9 @@ def neighbours(stream: Ints) -> Index:
     before    . 0 1 .  3  2        row before it
     """
     before = np.arange(-1, stream.size - 1)
-    first = np.flatnonzero(np.append(True, stream[1:] != stream[:-1]))
+    opens = np.ones(stream.size, dtype=np.bool_)
+    np.not_equal(stream[1:], stream[:-1], out=opens[1:])
+    first = np.flatnonzero(opens)
     last = np.append(first[1:], stream.size) - 1
     runs = ordered(stream[first])
     again = np.flatnonzero(stream[first[runs[1:]]] == stream[first[runs[:-1]]])
