@@ -116,12 +116,15 @@ def _longest(pieces: LatePieces, count: int) -> tuple[Codes, Rows]:
     """Reason and call of each part's longest piece."""
     if len(pieces) == count:
         return pieces.reason.copy(), pieces.call.copy()
-    length = pieces.end_ns - pieces.start_ns
-    first = np.flatnonzero(np.append(True, pieces.part[1:] != pieces.part[:-1]))
-    longest = np.maximum.reduceat(length, first)
-    rows = np.flatnonzero(length == longest[pieces.part])
-    row = np.empty(count, dtype=np.intp)
-    row[pieces.part[rows]] = rows  # of equally long ones the last
+    row = np.flatnonzero(np.append(True, pieces.part[1:] != pieces.part[:-1]))
+    pieces_of = np.diff(np.append(row, len(pieces)))
+    several = np.flatnonzero(np.repeat(pieces_of > 1, pieces_of))
+    part = pieces.part[several]
+    length = pieces.end_ns[several] - pieces.start_ns[several]
+    opens = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
+    longest = np.maximum.reduceat(length, opens)
+    rows = np.flatnonzero(length == np.repeat(longest, np.diff(np.append(opens, part.size))))
+    row[part[rows]] = several[rows]  # of equally long ones the last
     return pieces.reason[row], pieces.call[row]
 
 
