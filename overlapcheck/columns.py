@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ _RANDOM = 0.3
 _LOW_FIRST = (0, 1) if sys.byteorder == "little" else (1, 0)
 
 _BLOCK_ROWS = 1 << 16
+_MANY = 8
 
 ABSENT = -1
 """Stands for "none" wherever an id or a row number is meant: those begin at 0."""
@@ -153,14 +154,23 @@ def numbered(values: Whole) -> tuple[Ints, Ints]:
     return np.flatnonzero(seen) + reach[0], lookup[values - reach[0]]
 
 
+def places(sorted_values: Whole, at: Whole, *, side: Literal["left", "right"]) -> Index:
+    """`np.searchsorted`, in a fraction of its time for many numbers in order among few values."""
+    if at.size < _MANY * sorted_values.size or (at[1:] < at[:-1]).any():
+        return np.searchsorted(sorted_values, at, side=side)
+    # Each value is looked up among the numbers instead.
+    ahead = np.searchsorted(at, sorted_values, side="right" if side == "left" else "left")
+    return np.repeat(np.arange(ahead.size + 1), np.diff(ahead, prepend=0, append=at.size))
+
+
 def last_at_or_before(sorted_values: Whole, at: Whole) -> Index:
     """Position of the last value that is not above each of `at`; ABSENT where all are."""
-    return np.searchsorted(sorted_values, at, side="right") - 1
+    return places(sorted_values, at, side="right") - 1
 
 
 def last_before(sorted_values: Whole, at: Whole) -> Index:
     """Position of the last value below each of `at`; ABSENT where there is none."""
-    return np.searchsorted(sorted_values, at, side="left") - 1
+    return places(sorted_values, at, side="left") - 1
 
 
 def position_of(sorted_values: Whole, wanted: Whole) -> Index:

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from overlapcheck.columns import ABSENT, Index, blocks, last_at_or_before, taken
+from overlapcheck.columns import ABSENT, Index, blocks, last_at_or_before, places, taken
 
 Ns = npt.NDArray[np.int64]
 """Array of nanoseconds, shape (n,)."""
@@ -217,7 +217,7 @@ class Intervals:
         """See `covered_before`; `whole` is the time that the pieces before each one cover."""
         if not self:
             return np.zeros(at.shape, dtype=np.int64)
-        index = np.searchsorted(self.start_ns, at, side="right")
+        index = places(self.start_ns, at, side="right")
         before = np.maximum(index - 1, 0)
         start = self.start_ns[before]
         partial = np.minimum(at, self.end_ns[before]) - start

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, distinct, is_in, ordered
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, distinct, is_in, ordered, places
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work
@@ -36,7 +36,7 @@ def issue_bound(
         return Intervals.empty()
     issued, began = submit_ns[launched], ops.start_ns[launched]
     waits = _waits(ops, held, limits) | away
-    stretch = np.searchsorted(waits.end_ns, issued, side="right")
+    stretch = places(waits.end_ns, issued, side="right")
     order = ordered(stretch)
     first = np.flatnonzero(np.diff(stretch[order], prepend=ABSENT))
     from_ns = np.minimum.reduceat(issued[order], first)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask, constant
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, constant, places
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) ->
         cut_start_ns: intervals, sorted and disjoint, shape (m,).
         cut_end_ns: their ends.
     """
-    first = np.searchsorted(cut_end_ns, start_ns, side="right")
-    last = np.searchsorted(cut_start_ns, end_ns, side="left")
+    first = places(cut_end_ns, start_ns, side="right")
+    last = places(cut_start_ns, end_ns, side="left")
     touched = np.flatnonzero((last > first) & (end_ns > start_ns))
     if touched.size == 0:
         return _whole(start_ns, end_ns, constant(ABSENT, start_ns.size))
