@@ -26,6 +26,7 @@ from overlapcheck.columns import (
     last_before,
     numbered,
     ordered,
+    places,
     position_of,
     taken,
 )
@@ -200,6 +201,21 @@ def test_positions_in_sorted_values_are_absent_where_there_is_none() -> None:
     assert last_before(values, at).tolist() == [ABSENT, ABSENT, 0, 2, 3]
     assert position_of(values, at).tolist() == [ABSENT, 0, 1, ABSENT, ABSENT]
     assert position_of(values[:0], at).tolist() == [ABSENT] * 5
+
+
+@given(st.lists(st.integers(0, 20), max_size=4), st.lists(st.integers(-2, 22)))
+def test_numbers_are_placed_as_numpy_places_them(values: list[int], numbers: list[int]) -> None:
+    for at in (ints(numbers), ints(sorted(numbers))):
+        for side in ("left", "right"):
+            wanted = np.searchsorted(ints(sorted(values)), at, side=side)
+            assert places(ints(sorted(values)), at, side=side).tolist() == wanted.tolist()
+
+
+def test_a_constant_column_taken_at_rows_that_there_are_stays_stored_once() -> None:
+    column, rows = compact(np.array([7, 7, 7])), np.array([2, 1, 0])
+
+    assert is_constant(taken(column, rows, 0))
+    assert taken(column, np.array([2, ABSENT]), 0).tolist() == [7, 0]
 
 
 def test_values_are_taken_at_rows_that_there_are() -> None:
