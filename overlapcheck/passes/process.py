@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from overlapcheck.api_kinds import api_kind
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
@@ -19,20 +20,17 @@ from overlapcheck.columns import (
     Ints,
     Mask,
     Whole,
-    by_group,
     constant,
-    groups,
     narrow,
-    numbered,
     one_of,
-    ordered,
-    position_of,
-    taken,
 )
+from overlapcheck.grouping import by_group, groups, numbered, ordered
 from overlapcheck.kinds import CopyKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
-from overlapcheck.recorder import Recorder
-from overlapcheck.trace import (
+from overlapcheck.recorder import Content, Recorder
+from overlapcheck.searches import position_of, taken
+from overlapcheck.trace import Missing, Strings, Table, Trace, rows_or_none
+from overlapcheck.trace_tables import (
     ApiCalls,
     Contexts,
     Copies,
@@ -40,17 +38,12 @@ from overlapcheck.trace import (
     EventRecords,
     Kernels,
     Memsets,
-    Missing,
     MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
     Streams,
-    Strings,
     Syncs,
-    Table,
-    Trace,
-    rows_or_none,
 )
 
 NO_CALL = ABSENT
@@ -112,6 +105,10 @@ class ProcessTables:
     def kernel_call(self) -> Index:
         """Row of the call that launched each kernel; ABSENT where there is none."""
         return self.launches.rows(self.kernels.correlation_id)
+
+    def problem(self, fault: CaptureFault, what: str, lacking: Content) -> CaptureProblem:
+        """A reason to doubt what was recorded of it, settled by recording what is lacking."""
+        return CaptureProblem(fault, self.number, what, self.recorder.record_again(lacking))
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, distinct, is_in, ordered, places
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, is_in
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.searches import places
 from overlapcheck.thresholds import Thresholds
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask, constant, places
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, constant
+from overlapcheck.searches import places
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from overlapcheck.columns import (
     chosen,
     compact,
     constant,
-    groups,
-    last_before,
     narrow,
-    ordered,
 )
+from overlapcheck.grouping import groups, ordered
 from overlapcheck.order import Edges, Operations, Relation
+from overlapcheck.searches import last_before
 
 
 @dataclass(frozen=True)

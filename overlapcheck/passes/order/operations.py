@@ -15,17 +15,16 @@ from overlapcheck.columns import (
     Mask,
     compact,
     constant,
-    groups,
     is_constant,
     joined,
     narrow,
-    ordered,
-    taken,
 )
+from overlapcheck.grouping import groups, ordered
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import Copies
+from overlapcheck.searches import taken
+from overlapcheck.trace_tables import Copies
 
 _Value = TypeVar("_Value", bound=np.generic)
 

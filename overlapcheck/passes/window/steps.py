@@ -17,19 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import (
-    Codes,
-    Index,
-    Ints,
-    Mask,
-    distinct,
-    groups,
-    last_at_or_before,
-    numbered,
-    ordered,
-)
+from overlapcheck.columns import Codes, Index, Ints, Mask
+from overlapcheck.grouping import distinct, groups, numbered, ordered
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
+from overlapcheck.searches import last_at_or_before
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from overlapcheck.user_patterns import user_pattern
 
 STEP_LIKE = re.compile(
@@ -77,7 +70,7 @@ class StepRanges:
 
     def of_launches(self, launch_ns: Ints) -> Index:
         """Step of each launch, shape (n,); NO_STEP before the first."""
-        return np.searchsorted(self.start_ns, launch_ns, side="right") - 1
+        return last_at_or_before(self.start_ns, launch_ns)
 
 
 def family_of(name: str) -> str:
