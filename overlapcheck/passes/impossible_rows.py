@@ -166,15 +166,17 @@ def _enclosing(table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
     """
     mask = np.zeros(len(table), dtype=bool)
     least = limits.enclosed_least
+    if _inside(table.end_ns, limits).size < least:
+        return mask
     for rows in by_stream(table).values():
         alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
         if alone.size <= least:
             continue
-        reach = np.maximum.accumulate(end)
-        inside = np.flatnonzero(end[1:] < reach[:-1] - limits.clock_noise_ns) + 1
+        inside = _inside(end, limits)
         if inside.size < least:
             continue
+        reach = np.maximum.accumulate(end)
         call = table.correlation_id[alone]
         # The first row that reaches so far is the one that runs across.
         outer = np.searchsorted(reach, reach[inside])
@@ -182,3 +184,11 @@ def _enclosing(table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
         times = np.bincount(outer[apart], minlength=start.size)
         mask[alone[times >= least]] = True
     return mask
+
+
+def _inside(end_ns: Ints, limits: Thresholds) -> Index:
+    """Rows, sorted by start, that end while an earlier one still runs."""
+    if end_ns.size == 0:
+        return np.empty(0, dtype=np.intp)
+    reach = np.maximum.accumulate(end_ns)
+    return np.flatnonzero(end_ns[1:] < reach[:-1] - limits.clock_noise_ns) + 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.capture_problem import CaptureFault, CaptureProblem
-from overlapcheck.columns import ABSENT, Ints, Mask
-from overlapcheck.grouping import numbered
+from overlapcheck.columns import ABSENT, Ints, Mask, is_in
+from overlapcheck.grouping import distinct
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
@@ -48,8 +48,6 @@ def lost_names(process: ProcessTables, limits: Thresholds) -> CaptureProblem | N
 def _nameless(name_id: Ints, strings: Strings, begin: str = "") -> Mask:
     if name_id.size == 0:
         return np.zeros(0, dtype=bool)
-    found, position = numbered(name_id)
-    texts = map(strings.text, found.tolist())
-    lost = np.array([not (text and text.startswith(begin)) for text in texts], dtype=bool)
-    mask: Mask = lost[position] if lost.any() else np.zeros(name_id.size, dtype=bool)
-    return mask
+    texts = ((i, strings.text(i)) for i in distinct(name_id).tolist())
+    lost = [i for i, text in texts if not (text and text.startswith(begin))]
+    return is_in(name_id, lost) if lost else np.zeros(name_id.size, dtype=bool)

@@ -71,12 +71,8 @@ def _migrations(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
 
 
 def _calls(process: ProcessTables, names: re.Pattern[str]) -> Index:
-    named = process.strings.matching(
-        process.calls.name_id, lambda name: names.fullmatch(name) is not None
-    )
-    if not named.any():
-        return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(named & process.calls.succeeded)
+    named = process.calls_named(lambda name: names.fullmatch(name) is not None)
+    return named[process.calls.succeeded[named]]
 
 
 def _has_sync_row(process: ProcessTables, waits: Index) -> Mask:

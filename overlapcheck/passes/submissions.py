@@ -142,8 +142,8 @@ def done_by_ns(process: ProcessTables, work: Codes, rows: DeviceRows, call: Inde
     own = (process.call_kind[call] == ApiKind.SYNC_COPY) & (work[call] == HandedOver.COPY)
     done[own] = handed_over[own]
     if distinct(process.kernels.device_id).size == 1 and distinct(rows.context_id).size == 1:
-        waits = process.strings.matching(calls.name_id, _DEVICE_WAITS.__contains__)
-        done = np.minimum(done, _next_end(process, np.flatnonzero(waits), handed_over))
+        waits = process.calls_named(_DEVICE_WAITS.__contains__)
+        done = np.minimum(done, _next_end(process, waits, handed_over))
     kind = work[call[0]] if call.size else HandedOver.NONE
     alike = work[rows.call] == kind
     for thread in distinct(tid).tolist():
@@ -181,8 +181,7 @@ def _next_end(process: ProcessTables, waits: Index, after_ns: Ints) -> Ints:
 
 def device_wait_returned(process: ProcessTables, launched_ns: Ints) -> Ints:
     """End of the first wait for the whole device after each launch; NEVER where there is none."""
-    waits = process.strings.matching(process.calls.name_id, _DEVICE_WAITS.__contains__)
-    return _next_end(process, np.flatnonzero(waits), launched_ns)
+    return _next_end(process, process.calls_named(_DEVICE_WAITS.__contains__), launched_ns)
 
 
 def _has_device_row(process: ProcessTables) -> Mask:

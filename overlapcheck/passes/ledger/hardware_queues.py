@@ -46,13 +46,10 @@ class HardwareQueues:
         """The queues of the device of some operations."""
         used = (ops.start_ns < window.end_ns) & (ops.end_ns > window.start_ns)
         used &= ops.work != Work.MIGRATION
-        calls = process.calls
-        callbacks = process.strings.matching(
-            calls.name_id, lambda name: _HOST_FUNCTION.match(name) is not None
-        )
+        callbacks = process.calls_named(lambda name: _HOST_FUNCTION.match(name) is not None)
         return cls(
             distinct(ops.stream[used]).size > Connections.of(environment).count,
-            np.sort(calls.start_ns[callbacks]),
+            np.sort(process.calls.start_ns[callbacks]),
             process.call_kind == ApiKind.GRAPH_LAUNCH,
         )
 

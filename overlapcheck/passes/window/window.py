@@ -164,7 +164,9 @@ def _of_ranges(process: ProcessTables, launches: _Launches, selection: Selection
     """The window of a range family; None where its kept ranges launched nothing here."""
     kernels, ranges, kernel_step = launches.kernels, launches.ranges, launches.kernel_step
     if selection.skip is None:
-        skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, ranges.start_ns)
+        skip = warm_up_steps(
+            kernel_step, kernels, process.calls, process.call_kind, ranges.start_ns
+        )
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
@@ -208,7 +210,7 @@ def _from_period(
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
-    skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, starts)
+    skip = warm_up_steps(kernel_step, kernels, process.calls, process.call_kind, starts)
     kept = kernel_step >= skip
     repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(
