@@ -114,7 +114,7 @@ def _last_before_each(wait_ns: Ints, stream: Ints, launch_ns: Ints) -> tuple[Ind
     last[before[wait[before] == wait[after]]] = False
     row, wait = order[last], wait[last]
     by_stream = ordered(stream[row])
-    return row[by_stream], wait[by_stream]
+    return row[by_stream], wait[by_stream].astype(np.intp)
 
 
 def _synchronous(find: Finder) -> tuple[Index, Index]:
