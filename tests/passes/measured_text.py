@@ -10,6 +10,7 @@ and its start.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -40,6 +41,25 @@ _OF_PIECES = ("start_ns", "end_ns", "reason", *_OF_OPERATIONS)
 def measured_text(measured: Measurements) -> str:
     """All that was measured."""
     return "\n".join(_lines(measured)) + "\n"
+
+
+def totals_text(measured: Measurements) -> str:
+    """The idle time of each device by all that explains it: for recordings of thousands of rows."""
+    lines = []
+    for device in measured.devices:
+        lines.append(next(_device(device, _Text(measured, device.order))))
+        ledger, text = device.ledger, measured.names.strings.text
+        total = Counter[str]()
+        for row, ns in enumerate((ledger.end_ns - ledger.start_ns).tolist()):
+            call, site = int(ledger.call_name_id[row]), int(ledger.site[row])
+            relation = Relation(max(int(ledger.relation[row]), 0)).name.lower()
+            said = f"{Reason(int(ledger.reason[row])).cause}, {relation}"
+            said += " (inferred)" * bool(ledger.inferred[row])
+            said += f", {Work(int(ledger.work[row])).name.lower()}"
+            said += f", {text(call)}" * (call != ABSENT) + ", site" * (site != ABSENT)
+            total[said] += ns
+        lines += [f"  {us(ns)} {said}" for said, ns in sorted(total.items())]
+    return "\n".join(lines) + "\n"
 
 
 def _lines(measured: Measurements) -> Iterator[str]:

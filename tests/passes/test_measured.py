@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.causes.test_pictures import FOLDER, SELECTION_KEYS
-from tests.conftest import ROOT
-from tests.passes.measured_text import measured_text
-from tests.pictures import Picture, load_pictures
+from tests.conftest import EXPORTS, ROOT
+from tests.export import RealExport
+from tests.passes.measured_text import measured_text, totals_text
+from tests.pictures import Picture, load_pictures, measure_file
 
 GOLDEN = ROOT / "fixtures" / "golden" / "measured"
+TOTALS = ROOT / "fixtures" / "golden" / "measured_exports"
 FILES = [*sorted(FOLDER.glob("*.toml")), ROOT / "fixtures" / "rules.toml"]
 FILES += [ROOT / "fixtures" / "terms.toml"]
 EXTRA_KEYS = (*SELECTION_KEYS, "bug", "us")
@@ -72,3 +74,17 @@ def test_there_are_texts_of_no_other_pictures() -> None:
     found = {(file.stem, name) for file in GOLDEN.iterdir() for name in sections(file.stem)}
 
     assert found == {(stem, f"[{name}]") for stem, name in PICTURES}
+
+
+@pytest.mark.parametrize("name", sorted(path.name.split(".")[0] for path in EXPORTS.iterdir()))
+def test_what_explains_the_idle_time_of_a_recording_is_as_before(
+    name: str, real_export: RealExport
+) -> None:
+    """Look at the difference, then `make golden`."""
+    file = TOTALS / f"{name}.txt"
+    found = totals_text(measure_file(real_export(name), skip=1))
+    if os.environ.get("UPDATE_GOLDEN"):
+        TOTALS.mkdir(exist_ok=True)
+        file.write_text(found, encoding="utf-8")
+
+    assert found.splitlines() == file.read_text(encoding="utf-8").splitlines()
