@@ -245,3 +245,42 @@ def test_copies_say_nothing_of_launches() -> None:
 def test_a_kernel_shorter_than_a_hand_over_does_not_tell(column_us: float, found: bool) -> None:
     """Four columns long."""
     assert blocked(ten(10), repeat=2, column_us=column_us) is found
+
+
+MUTEX = """
+s7   kernel k                |.aaaaaa........bbbbbb|
+t1   cudaLaunchKernel        |a...bbbbbbbbbbb......|
+t1   os pthread_mutex_lock   |....xxxxxxxxxxx......|
+t2   cudaGetDevice           |q....................|
+"""
+
+
+def test_a_lock_that_another_thread_waits_for_holds_no_call_of_this_one() -> None:
+    assert "driver-lock" in told(MUTEX)
+    assert "driver-lock" not in told(MUTEX.replace("t1   os", "t2   os"))
+    assert "driver-lock" not in told(MUTEX.replace("pthread_mutex_lock", "poll              "))
+
+
+COMPILED = """
+s7   kernel k                |.aaaa............................bb|
+t1   cudaLaunchKernel        |a...............................b..|
+t1   cuModuleGetFunction     |........................xxxxx......|
+"""
+
+
+@pytest.mark.parametrize(("until_us", "loads"), [(290.0, True), (289.999, False)])
+def test_a_long_question_for_code_loads_it_and_what_came_before_compiled_it(
+    until_us: float, loads: bool
+) -> None:
+    """From 240 us on; the thread was away from 10 us on, the device idle from 50."""
+    found = told(COMPILED, host_us={"x": [240.0, until_us]})
+
+    assert (found.get("module-load", 0) >= 190) is loads
+
+
+def test_code_that_is_loaded_by_name_was_compiled_before_however_short_it_took() -> None:
+    named = COMPILED.replace("cuModuleGetFunction", "cuModuleLoadData   ")
+
+    assert told(named, host_us={"x": [240.0, 243.0]})["module-load"] >= 190
+    other = named.replace("t1   cuModuleLoad", "t2   cuModuleLoad")
+    assert told(other, host_us={"x": [240.0, 243.0]}).get("module-load", 0) == 0
