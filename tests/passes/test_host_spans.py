@@ -284,3 +284,55 @@ def test_code_that_is_loaded_by_name_was_compiled_before_however_short_it_took()
     assert told(named, host_us={"x": [240.0, 243.0]})["module-load"] >= 190
     other = named.replace("t1   cuModuleLoad", "t2   cuModuleLoad")
     assert told(other, host_us={"x": [240.0, 243.0]}).get("module-load", 0) == 0
+
+
+READ_BACK = """
+s7   kernel k                |.aaaa.........bb|
+s7   d2h pinned 4B           |.......ccc......|
+t1   cudaLaunchKernel        |a............b..|
+t1   cudaMemcpyAsync         |......cccc......|
+"""
+
+
+def test_a_read_back_that_returns_when_it_is_done_is_a_wait_whatever_its_name() -> None:
+    found = told(READ_BACK)
+
+    assert "host-sync" in found
+    assert "sync-copy" not in found
+    assert "sync-copy" in told(READ_BACK.replace("4B  ", "1MiB"))
+
+
+@pytest.mark.parametrize(("since_us", "waits"), [(80.0, True), (80.001, False)])
+def test_a_call_that_its_copy_does_not_half_fill_only_hands_it_over(
+    since_us: float, waits: bool
+) -> None:
+    """The call takes 40 us, no longer than a slow hand-over, and both end at 100."""
+    upload = READ_BACK.replace("d2h pinned 4B  ", "h2d pinned 1MiB")
+    found = told(upload, gpu_us={"c": [since_us, 100.0]})
+
+    assert ("sync-copy" in found) is waits
+
+
+@pytest.mark.parametrize(("called_us", "waits"), [(80.0, True), (80.001, False)])
+def test_a_call_shorter_than_nearly_all_hand_overs_waits_for_nothing(
+    called_us: float, waits: bool
+) -> None:
+    """Twenty microseconds, which the copy fills."""
+    upload = READ_BACK.replace("d2h pinned 4B  ", "h2d pinned 1MiB")
+    exact = {"gpu_us": {"c": [81.0, 100.0]}, "host_us": {"c": [called_us, 100.0]}}
+
+    assert ("sync-copy" in told(upload, **exact)) is waits
+
+
+def test_the_only_call_of_a_program_is_named() -> None:
+    text = """
+    s7   kernel k                |.aaaa.........bb|
+    s7   h2d pageable 1MiB       |.......ccc......|
+    t1   cudaMemcpyAsync         |......cccc......|
+    """
+    measured = picture(text, column_us=10).measure()
+    (device,) = measured.devices
+    names = {measured.names.strings.text(i) for i in device.ledger.call_name_id.tolist() if i >= 0}
+
+    assert names == {"cudaMemcpyAsync"}
+    assert 40_000 in device.ledger.call_ns.tolist()
