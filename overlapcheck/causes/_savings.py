@@ -20,12 +20,12 @@ from math import ceil
 import numpy as np
 
 from overlapcheck.causes._job import others_of_job
-from overlapcheck.causes._recurrence import QUARTER
 from overlapcheck.columns import Ints, one_of
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.thresholds import Thresholds
 
 _GOES_WITH_ANY = (
     Reason.HOST_SYNC,
@@ -73,7 +73,7 @@ class _Cost:
         if count < 2:
             return 0
         cost = np.sort(self.of_steps_ns)
-        quarter = int(cost[-ceil(QUARTER * count)])
+        quarter = int(cost[-ceil(Thresholds.spike_step_share * count)])
         return max(int(cost[-1]), count * quarter - self.total_ns)
 
 

@@ -21,6 +21,7 @@ from overlapcheck.columns import Codes, Index, Ints, Mask
 from overlapcheck.grouping import distinct, groups, numbered, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.searches import last_at_or_before
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from overlapcheck.user_patterns import user_pattern
@@ -39,7 +40,6 @@ _BESIDE_THE_STEPS = re.compile(
 _NUMBER = re.compile(r"\d+")
 _MOST_DIGITS = 18
 """Longer ones are no count of steps, and no int64."""
-MIN_INSTANCES = 3
 NO_STEP = -1
 
 
@@ -103,7 +103,7 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         mine = mine.rows(np.append(True, ~again)) if again.any() else mine
         beside = bool(_BESIDE_THE_STEPS.search(family))
         rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
-        if len(mine) >= MIN_INSTANCES and rank > best_rank:
+        if len(mine) >= Thresholds.steps_least and rank > best_rank:
             own = _own_numbers(mine.name_id, strings)
             best = StepRanges(family, mine.start_ns, mine.end_ns, beside, own)
             best_rank = rank
