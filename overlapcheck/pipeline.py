@@ -206,7 +206,20 @@ def run(
         reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):
         report = analyze(captured.report, reading=reading, **options)
-    return replace(report, captured=captured)
+    report = replace(report, captured=captured)
+    return _sanitized(report, command, spec, reading) if spec.sanitizer else report
+
+
+def _sanitized(
+    report: Report, command: Sequence[str], spec: CaptureSpec, reading: Reading
+) -> Report:
+    """The report with a second opinion on the order of streams, from another run."""
+    from overlapcheck.capture.sanitizer import sanitize
+    from overlapcheck.streams.second_opinion import with_second_opinion
+
+    reading.progress(f"running {Path(command[0]).name} again under PyTorch's CUDA sanitizer")
+    at_most_s = spec.delay_s + spec.duration_s if spec.duration_s else 0
+    return with_second_opinion(report, sanitize(command, at_most_s=at_most_s))
 
 
 def draw(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from overlapcheck.errors import ExitCode
+from overlapcheck.sanitizer_run import SanitizerRun
 from overlapcheck.stream_audit import StreamAudit
 from overlapcheck.stream_changes import StreamCheck
 from overlapcheck.stream_contract import Buffer, Pipeline, StreamContract
@@ -26,6 +27,8 @@ class StreamReport:
     audits: tuple[StreamAudit, ...]
     contract: StreamContract | None = None
     checks: tuple[StreamCheck, ...] = ()
+    sanitizer: SanitizerRun | None = None
+    """What PyTorch's sanitizer said in a run of its own; None where nobody asked."""
     settle_with: str = ""
     """What would record the events that are missing."""
 

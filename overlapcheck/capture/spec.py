@@ -43,6 +43,8 @@ class CaptureSpec:
     """Source lines of CUDA calls; needs CPU sampling."""
     sync_debug: bool = False
     """PyTorch's own warnings about synchronising operations, with their lines."""
+    sanitizer: bool = False
+    """Whether the program runs once more, unrecorded, under PyTorch's own CUDA sanitizer."""
     mpi: bool = False
     """Calls of MPI, for programs that an MPI launcher starts."""
     delay_s: int = 0

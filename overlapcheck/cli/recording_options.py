@@ -67,6 +67,11 @@ _OPTIONS = (
         help="PyTorch: name the lines of operations that synchronise.",
     ),
     click.option(
+        "--sanitizer",
+        is_flag=True,
+        help="PyTorch: run once more under its CUDA sanitizer, which tells buffers apart.",
+    ),
+    click.option(
         "--event-trace/--no-event-trace",
         default=False,
         show_default=True,
@@ -85,6 +90,7 @@ _NAMES = (
     "capture_range",
     "backtrace",
     "sync_debug",
+    "sanitizer",
     "event_trace",
     "nsys_args",
 )
@@ -125,6 +131,7 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         event_trace=o["event_trace"],
         backtrace=o["backtrace"],
         sync_debug=o["sync_debug"],
+        sanitizer=o["sanitizer"],
         delay_s=o["delay"],
         duration_s=o["duration"],
         capture_range=o["capture_range"],

@@ -17,6 +17,7 @@ from overlapcheck.renderers.streams._words import (
     how_often,
     steps_text,
 )
+from overlapcheck.sanitizer_run import SanitizerRun
 from overlapcheck.stream_audit import StreamAudit, sentence
 from overlapcheck.stream_changes import StreamCheck
 from overlapcheck.stream_graph import EdgeSeen, OperationSeen, StreamGraph
@@ -50,6 +51,7 @@ def streams_block(streams: StreamReport, graph: StreamGraph, timeline: Timeline 
         _edges(graph, timeline),
         _changes(check) if check else None,
         _audit(audit) if audit else None,
+        _sanitizer(streams.sanitizer) if streams.sanitizer else None,
         cls="streams",
     )
 
@@ -186,6 +188,18 @@ def _changes(check: StreamCheck) -> Html | None:
         for change in (*check.changes, *check.doubts)
     ]
     return html(el("p", check.reason, cls="note"), el("ul", *items, cls="changes"))
+
+
+def _sanitizer(run: SanitizerRun) -> Html:
+    said = "PyTorch's CUDA sanitizer, in a run of its own"
+    if not run.found:
+        return el("p", f"{said}: no report.", cls="note")
+    items = []
+    for one in run.found:
+        at = one.allocated
+        where = f"; the tensor was allocated at {at.file}:{at.line}" if at else ""
+        items.append(el("li", f"{one.text}{where}"))
+    return html(el("p", f"{said}:", cls="note"), el("ul", *items))
 
 
 def _audit(audit: StreamAudit) -> Html | None:

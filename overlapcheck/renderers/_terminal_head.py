@@ -42,6 +42,7 @@ _MEANINGS = (
     ("idle", "time in which no kernel computed"),
     ("exposed comm", "time in which collectives ran and no kernel computed"),
     ("copies", "whether there were copies to judge at all"),
+    ("sanitizer", "what PyTorch's own sanitizer says, in a run of its own"),
     ("streams", "whether streams wait for each other as was agreed on"),
 )
 
@@ -58,7 +59,8 @@ def verdict_line(report: Report) -> Text:
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
         # A cause says where time goes, and an order costs none.
-        cause = "" if all(check.name == "streams" for check in behind) else _first_cause(report)
+        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
+        cause = "" if of_order else _first_cause(report)
         said = f"{of} failed: {_names(behind, report)}{cause}"
     mark = styled(outcome.value, OUTCOME_STYLES[outcome])
     return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
