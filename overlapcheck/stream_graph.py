@@ -132,7 +132,7 @@ class StreamGraph:
     unawaited_events: float = 0.0
     """Recorded per step, and nobody waits for them."""
     once: int = 0
-    """Edges and waits of the host that stand in a single step."""
+    """Edges and waits of the host that stand in a single step, or in too few to be shown."""
     idle_streams: int = 0
     """Streams that run nothing in the steady steps."""
     no_records: bool = False

@@ -6,6 +6,7 @@ STEPS, ROWS, WIDTH = 15, 8192, 8192
 
 
 def model():
+    """Four wide layers."""
     layers = []
     for _ in range(4):
         layers += [torch.nn.Linear(WIDTH, WIDTH, bias=False), torch.nn.GELU()]
@@ -13,6 +14,7 @@ def model():
 
 
 def main():
+    """Train."""
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-6)
     pinned = [

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
-from overlapcheck.stream_contract import EdgeKind, EdgeRule, Place, Proof, Role
+from overlapcheck.grouping import by_group
+from overlapcheck.stream_contract import EdgeKind, EdgeRule, Often, Place, Proof, Role
 from overlapcheck.stream_graph import EdgeSeen, Example, StreamSeen, Unpaired
 from overlapcheck.stream_waits import Record
 from overlapcheck.streams.examples import Examples
@@ -20,6 +21,8 @@ from overlapcheck.streams.step_work import StepWork, usual
 MISSING_SHOWN = 3
 SAME_PLACE = 0.85
 """Share of the steps that must agree where a wait takes hold."""
+MOST_RARE = 16
+"""Edges of a few steps that are shown; a pattern that never repeats has many of them."""
 MOST_PLACES = 8
 """Of more waits per step, how many there are says enough."""
 
@@ -69,14 +72,20 @@ class Edges:
         )
         groups, group = np.unique(keys, axis=1, return_inverse=True)
         group = group.reshape(-1)
-        found, once = [], 0
+        order, bounds = by_group(group, groups.shape[1])
+        often: list[EdgeSeen] = []
+        rare: list[EdgeSeen] = []
+        once = 0
         for number in range(groups.shape[1]):
-            rows = np.flatnonzero(group == number)
-            seen = self._edge(candidates, rows)
+            rows = order[bounds[number] : bounds[number + 1]]
+            seen = self._edge(candidates, rows) if rows.size > 1 else None
             if seen is None:
                 once += 1
             else:
-                found.append(seen)
+                (rare if seen.rule.often is Often.SOME else often).append(seen)
+        rare.sort(key=lambda edge: -edge.steps)
+        once += len(rare[MOST_RARE:])
+        found = often + rare[:MOST_RARE]
         found.sort(key=lambda edge: (edge.rule.source, edge.rule.target, -edge.rule.distance,
                                      edge.rule.proof))  # fmt: skip
         return found, once
