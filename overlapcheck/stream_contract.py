@@ -90,6 +90,9 @@ class EdgeRule:
     proof: Proof = Proof.EVENT
     places: tuple[Place, ...] = ()
     """Of each wait of a step, ascending; empty where they vary."""
+    oldest: int | None = None
+    """Where another thread hands over what is waited for, and how far it is ahead varies: the
+    distance furthest back; `distance` is then the nearest."""
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -99,7 +102,8 @@ class EdgeRule:
     @property
     def text(self) -> str:
         """The edge in words: "ready edge h2d -> compute, distance 0"."""
-        return f"{self.kind} edge {self.source} -> {self.target}, distance {self.distance}"
+        back = "" if self.oldest is None else f" to {self.oldest}"
+        return f"{self.kind} edge {self.source} -> {self.target}, distance {self.distance}{back}"
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ def _edge_items(edge: EdgeRule) -> list[tuple[str, Any]]:
         ("kind", edge.kind.value),
         ("distance", edge.distance),
     ]
+    if edge.oldest is not None:
+        items.append(("oldest", edge.oldest))
     if edge.count != 1:
         items.append(("per_step", edge.count))
     if edge.often is not Often.EVERY:
@@ -143,6 +145,8 @@ def _edge_comment(edge: EdgeRule, operations: Mapping[str, int | None]) -> str:
     }[edge.kind]
     if edge.kind is EdgeKind.REUSE and edge.distance < -1:
         text += f" ({-edge.distance} buffers)"
+    if edge.oldest is not None:
+        text += f"; another thread hands it over, up to {-edge.oldest} steps ahead"
     if edge.proof is Proof.NULL_STREAM:
         text += "; by the null stream's rule, no call says so"
     total = operations.get(source)
@@ -262,7 +266,18 @@ def _stream(read: _Reader, table: Mapping[str, Any]) -> StreamRule:
 def _edge(read: _Reader, table: Mapping[str, Any]) -> EdgeRule:
     read.only(
         table,
-        ("from", "to", "kind", "distance", "per_step", "often", "proof", "places", *Place._fields),
+        (
+            "from",
+            "to",
+            "kind",
+            "distance",
+            "oldest",
+            "per_step",
+            "often",
+            "proof",
+            "places",
+            *Place._fields,
+        ),
     )
     count = read.maybe(table, "per_step", int, "edges") or 1
     return EdgeRule(
@@ -274,6 +289,7 @@ def _edge(read: _Reader, table: Mapping[str, Any]) -> EdgeRule:
         read.one_of(table, "often", Often, "edges", Often.EVERY),
         read.one_of(table, "proof", Proof, "edges", Proof.EVENT),
         () if "places" in table else _places(read, table, count),
+        read.maybe(table, "oldest", int, "edges"),
     )
 
 

@@ -83,6 +83,8 @@ class EdgeSeen:
     example: Example
     through: str = ""
     """Stream that only hands it on; "" where it is direct."""
+    other_thread: bool = False
+    """Whether one thread handed over what is waited for, and another what waits."""
     uncovered: float = 0.0
     """Share of its steps that hand over more to the source behind the record."""
     unheld: float = 0.0

@@ -71,8 +71,9 @@ def _edges(
             lost.remove(edge)
             new.remove(moved)
             change = _moved(edge, moved)
-            apart = abs(edge.distance - moved.rule.distance)
-            if marked or apart > 1 or _in_loop(edge, pipeline.edges):
+            loose = moved.other_thread or edge.oldest is not None
+            loose = loose or not (marked or _in_loop(edge, pipeline.edges))
+            if not loose or _apart(edge, moved.rule) > 1:
                 changes.append(change)
             else:
                 notes.append(change.text)
@@ -88,6 +89,13 @@ def _edges(
         if key in seen:
             changes += _same_key(edge, seen[key], alike)
     return changes, notes
+
+
+def _apart(one: EdgeRule, other: EdgeRule) -> int:
+    """Steps between the distances of two edges, each of which may have several."""
+    first = one.distance if one.oldest is None else one.oldest
+    second = other.distance if other.oldest is None else other.oldest
+    return max(0, first - other.distance, second - one.distance)
 
 
 def _in_loop(edge: EdgeRule, edges: Sequence[EdgeRule]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,6 +83,9 @@ class Edges:
                 once += 1
             else:
                 (rare if seen.rule.often is Often.SOME else often).append(seen)
+        both = self._wandering(candidates, often + rare)
+        often = [edge for edge in both if edge.rule.often is not Often.SOME]
+        rare = [edge for edge in both if edge.rule.often is Often.SOME]
         rare.sort(key=lambda edge: -edge.steps)
         once += len(rare[MOST_RARE:])
         found = often + rare[:MOST_RARE]
@@ -185,9 +188,55 @@ class Edges:
                 self._examples.call(int(all_.call[middle])) or str(proof),
             ),
             self._examples.stream(through) if through != ABSENT else "",
+            self._of_other_thread(all_, rows),
             _steps_with(behind, all_.step[rows]),
             _steps_with(ahead, all_.step[rows]),
         )
+
+    def _of_other_thread(self, all_: _Candidates, rows: Index) -> bool:
+        tid = self._work.waits.operations.tid
+        other = tid[all_.before[rows]] != tid[all_.after[rows]]
+        return 2 * int(other.sum()) > rows.size
+
+    def _wandering(self, all_: _Candidates, families: Sequence[EdgeSeen]) -> list[EdgeSeen]:
+        """The edges, those of several distances that together stand in every step as one.
+
+        Another thread hands over what they wait for, and is ahead by now more, now less.
+        """
+        found: list[EdgeSeen] = []
+        together: dict[tuple[str, str, str], list[EdgeSeen]] = {}
+        for edge in families:
+            rule = edge.rule
+            if edge.other_thread and rule.often is not Often.EVERY:
+                together.setdefault((rule.source, rule.target, rule.proof), []).append(edge)
+            else:
+                found.append(edge)
+        names = [seen.name for seen in self._streams]
+        for (source, target, proof), edges in together.items():
+            nearest = max(edge.rule.distance for edge in edges)
+            oldest = min(edge.rule.distance for edge in edges)
+            mine = (all_.source == names.index(source)) & (all_.target == names.index(target))
+            mine &= all_.proof == list(Proof).index(Proof(proof))
+            mine &= (all_.distance <= nearest) & (all_.distance >= oldest)
+            per_step = np.bincount(all_.step[mine], minlength=len(self._work.steps))
+            asked = self._asked(names.index(source), names.index(target), oldest)
+            there = presence(per_step, *asked)
+            if len(edges) < 2 or there.often is not Often.EVERY:
+                found += edges
+                continue
+            first = max(edges, key=lambda edge: edge.steps)
+            rule = replace(
+                first.rule,
+                distance=nearest,
+                oldest=oldest,
+                count=there.count,
+                often=Often.EVERY,
+                places=(),
+            )
+            found.append(
+                replace(first, rule=rule, steps=there.steps, of_steps=there.of_steps, missing=())
+            )
+        return found
 
     def _asked(self, source: int, target: int, distance: int) -> tuple[Mask, Mask]:
         """Steps that could have an edge: the awaited one was recorded, and both worked."""

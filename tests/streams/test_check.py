@@ -272,3 +272,35 @@ def test_streams_of_one_role_are_told_apart_by_their_waits() -> None:
 
     assert report.graphs[0].streams[0].stream_ids == (9,)
     assert [check.outcome for check in report.checks] == [Outcome.PASS]
+
+
+AHEAD = """
+s7  kernel k            |......kkkk................mmmm...|
+s13 h2d pinned 64MiB    |..aaaabbbb.......................|
+t2  cudaMemcpyAsync     |.a.b.............................|
+t2  cudaEventRecord     |..r.s............................|
+t1  cudaStreamWaitEvent |....w.................v..........|
+t1  cudaLaunchKernel    |.....k.................m.........|
+t1  nvtx step           |00000000000000000111111111111111.|
+"""
+
+
+def test_a_thread_that_is_ahead_by_now_more_now_less_is_one_edge() -> None:
+    """Both copies of two steps at once: the second step's was handed over a step before."""
+    records = [{"call": "r", "stream": 13}, {"call": "s", "stream": 13}]
+    waits = [
+        {"call": "w", "stream": 7, "record": "r"},
+        {"call": "v", "stream": 7, "record": "s"},
+    ]
+    loaded: dict[str, Any] = {"picture": AHEAD, "records": records, "waits": waits}
+    reference = double_buffer(**loaded)
+    (edge,) = reference.graphs[0].edges
+
+    assert (edge.rule.distance, edge.rule.oldest, edge.rule.often) == (0, -1, Often.EVERY)
+    assert agreed(reference).pipelines[0].edges == (edge.rule,)
+    by_one = double_buffer(**(loaded | {"picture": AHEAD.replace("t2", "t1")}))
+    assert sorted(one.rule.distance for one in by_one.graphs[0].edges) == [-1, 0]
+    (check,) = held_against(reference, **(loaded | {"waits": waits[:1]})).checks
+    assert check.outcome is Outcome.FAIL
+    (check,) = held_against(reference, **(loaded | {"waits": []})).checks
+    assert kinds_of(check) == ["lost"]

@@ -15,7 +15,8 @@ def distance(value: int) -> str:
 def edge_label(rule: EdgeRule) -> str:
     """What stands at an arrow: "ready 0", "3× reuse −2"."""
     times = f"{rule.count}× " if rule.count > 1 else ""
-    return f"{times}{rule.kind} {distance(rule.distance)}"
+    back = "" if rule.oldest is None else f"…{distance(rule.oldest)}"
+    return f"{times}{rule.kind} {distance(rule.distance)}{back}"
 
 
 def how_often(seen: EdgeSeen | HostSeen) -> str:

@@ -119,6 +119,7 @@ def edge(rule: EdgeRule) -> dict[str, Any]:
         "to": rule.target,
         "kind": rule.kind.value,
         "distance": rule.distance,
+        "oldest": rule.oldest,
         "count": rule.count,
         "often": rule.often.value,
         "proof": rule.proof.value,
