@@ -126,6 +126,8 @@ def analyze(
     keep_export: Path | None = None,
     warn: Progress = silent,
     sources: Sequence[Source] = (),
+    control: Sequence[str | Path] = (),
+    step_time: float | None = None,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -142,6 +144,9 @@ def analyze(
         keep_export: see `read_trace`.
         warn: see `read_trace`.
         sources: see `read_trace`.
+        control: recordings of the same program with NVTX alone, reports or exports: they tell its
+            own pace, and the verdict is on that.
+        step_time: length of a step, ns, when nothing records; it does what a control does.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.

@@ -14,6 +14,7 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
+from overlapcheck.pace import Pace
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
 
@@ -238,6 +239,8 @@ class DeviceReport:
     """Of the collectives whose size NCCL recorded, most time first."""
     host: int = 0
     """Number that the recording has for the machine of the process."""
+    pace: Pace | None = None
+    """Of its steps; None without steps."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
 
@@ -288,6 +291,8 @@ class Report:
     """In rank order, costliest first."""
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """Numbers that decide and were moved from what this version uses, by name."""
+    wants_control: str | None = None
+    """What a control recording would settle, as a sentence; None where it would settle nothing."""
     captured: CapturedReport | None = field(default=None, repr=False, compare=False)
     """Where the recording lies and how the program ended; None where it was not made just now."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)

@@ -44,7 +44,7 @@ from overlapcheck.fleet import (
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
-from overlapcheck.verdict import DEFAULT, Check, Outcome, Verdict
+from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome, Verdict
 
 Number = int | float
 """A float that is saved, and read back, without a point where it had none."""
@@ -110,12 +110,25 @@ class SavedVerdict(Struct, frozen=True):
     exit_code: VerdictCode
     """0 pass, 1 fail, 3 inconclusive."""
     checks: tuple[SavedCheck, ...]
+    basis: Basis = Basis.AS_RECORDED
+    """Whether it is on the program's own pace, or as recorded."""
+    host_alone: bool = False
+    """Whether it fails, as recorded, by idle time alone that a late host explains."""
 
     @classmethod
     def of(cls, verdict: Verdict) -> SavedVerdict:
         """The saved form of a verdict."""
-        checks = tuple(map(SavedCheck.of, verdict.checks))
-        return cls(verdict.outcome, _verdict_code(verdict.exit_code), checks)
+        return cls(
+            outcome=verdict.outcome,
+            exit_code=_verdict_code(verdict.exit_code),
+            checks=tuple(map(SavedCheck.of, verdict.checks)),
+            **_fields(verdict, "checks"),
+        )
+
+    def noun(self) -> Verdict:
+        """The verdict that was saved."""
+        checks = tuple(check.noun() for check in self.checks)
+        return Verdict(checks, **_members(self, "outcome", "exit_code", "checks"))
 
 
 class SavedFinding(Struct, frozen=True, kw_only=True):
@@ -209,6 +222,8 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     capture: CaptureSummary
     thresholds: Mapping[str, Number] = {}
     """Thresholds that were moved for research, by name; empty where none was."""
+    wants_control: str | None = None
+    """What a control recording would settle; null where it would settle nothing."""
 
     @classmethod
     def of(cls, report: Report) -> SavedReport:
@@ -226,7 +241,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
         """The report that was saved."""
         return Report(
             tool_version=self.tool.version,
-            verdict=Verdict(tuple(check.noun() for check in self.verdict.checks)),
+            verdict=self.verdict.noun(),
             devices=tuple(DeviceReport(**_members(device)) for device in self.devices),
             findings=tuple(finding.noun() for finding in self.findings),
             **_members(self, "schema", "tool", "verdict", "devices", "findings"),
