@@ -20,6 +20,12 @@ class CapturedReport:
     stopped_by: str
     """What ended the program early and is no fault of it: a signal to us, or --duration."""
     warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    """How long the program ran."""
+    controls: tuple[Path, ...] = ()
+    """Of the same program, run again: NVTX ranges alone, which tell its own pace."""
+    repeats: tuple[Path, ...] = ()
+    """Further recordings, made in turns with the controls."""
 
     @property
     def signal_name(self) -> str:
@@ -33,6 +39,11 @@ class CapturedReport:
     def program_failed(self) -> bool:
         """Whether it ended by itself with an error."""
         return self.program_exit != 0 and not self.stopped_by
+
+    @property
+    def stopped_by_signal(self) -> bool:
+        """Whether somebody ended it, rather than --duration."""
+        return self.stopped_by in signal.Signals.__members__
 
     @property
     def ending(self) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
-from overlapcheck.capture import report_place, sync_debug
+from overlapcheck.capture import report_place, start_hook
 from overlapcheck.capture.discovery import Nsys, flags_of
 from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer_for
 from overlapcheck.capture.recording import Recording, record
@@ -32,6 +33,9 @@ def profile(
     keep_as: Path | None = None,
     keep_in: Path | None = None,
     *,
+    exactly: Path | None = None,
+    limit_s: float | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
     progress: Callable[[str], None] = lambda _: None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> CapturedReport:
@@ -46,11 +50,15 @@ def profile(
         nsys: the one to record with.
         keep_as: report file to leave; None takes a name that says program and time.
         keep_in: directory for it; None is the current one.
+        exactly: report file to leave, whatever the rank; instead of the two before.
+        limit_s: how long the program may run; None: as long as it likes.
+        environment: variables to add for the program.
         progress: told what begins.
         warn: told at once what the user should know.
 
     Raises:
-        CaptureFailed: no usable report; the message says why, and how the program ended.
+        CaptureFailed: no usable report, or the program ran for too long; the message says why, and
+            how the program ended.
         OutputUnwritable: the place of the report is taken or cannot take it.
         Interrupted: a second signal gave the recording up.
     """
@@ -62,7 +70,7 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = _place(keep_as, keep_in, command)
+    wanted, place_warning = (exactly, "") if exactly else _place(keep_as, keep_in, command)
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -72,26 +80,39 @@ def profile(
                     nsys.path, spec, flags, output, [*start, program, *command[1:]]
                 ),
                 scratch,
-                spec.environment
-                | (sync_debug.environment(scratch, os.environ) if spec.sync_debug else {}),
+                {
+                    **environment,
+                    **spec.environment,
+                    **start_hook.environment(spec, scratch, os.environ),
+                },
+                limit_s=limit_s,
                 progress=progress,
                 warn=warn,
             )
+            if recording.overran:
+                raise CaptureFailed(f"{command[0]} had not ended after {limit_s:.0f} s")
             kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
-            log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
+            hook_warnings = start_hook.keep_logs(spec, scratch, kept.path)
     finally:
         # The folder made for the report, where no report came.
         if place_warning:
             with contextlib.suppress(OSError):
                 wanted.parent.rmdir()
-    warnings += [text for text in (kept.warning, log_warning) if text]
+    warnings += [kept.warning] if kept.warning else []
+    warnings += hook_warnings
     if recording.lost_launcher:
         warnings.append(
             f"nsys's launcher was killed while {command[0]} ran: how that ended is not known"
         )
     warnings += _lived_on(recording, command)
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
-    return CapturedReport(kept.path, recording.exit_code, stopped_by, tuple(warnings))
+    return CapturedReport(
+        kept.path,
+        recording.exit_code,
+        stopped_by,
+        tuple(warnings),
+        seconds=recording.program_seconds,
+    )
 
 
 def _lived_on(recording: Recording, command: Sequence[str]) -> list[str]:

@@ -31,6 +31,8 @@ class Recording:
     started: bool
     not_started: str
     """Why the system refused to run the program; empty when it did not."""
+    overran: bool
+    """The program ran for longer than it may, and has been ended."""
     outlived_nsys: bool
     """nsys was gone while the program still ran; the program has been ended."""
     lost_launcher: bool
@@ -49,6 +51,7 @@ def record(
     scratch: Path,
     environment: Mapping[str, str],
     *,
+    limit_s: float | None = None,
     progress: Callable[[str], None],
     warn: Callable[[str], None],
 ) -> Recording:
@@ -58,6 +61,7 @@ def record(
         argv_for: nsys's command line, given the words to put before the program.
         scratch: private directory; nsys's temporary files go there, too.
         environment: variables to add.
+        limit_s: how long the program may run; None: as long as it likes.
         progress: told when the report is being written.
         warn: told what a signal or a full disk did.
 
@@ -66,7 +70,7 @@ def record(
         Interrupted: a second signal while the report was being written.
     """
     log_path = scratch / "nsys.log"
-    watch = Watch(scratch, progress, warn)
+    watch = Watch(scratch, progress, warn, limit_s)
     own = {**_environment(), **environment, "TMPDIR": str(scratch)}
     with (
         _own_streams() as streams,
@@ -81,6 +85,7 @@ def record(
         exit_code=0 if watch.lost_launcher and not watch.outlived_nsys else nsys.returncode,
         started=(scratch / "started").exists(),
         not_started=_text(scratch / "not_started"),
+        overran=watch.overran,
         outlived_nsys=watch.outlived_nsys,
         lost_launcher=watch.lost_launcher,
         lived_on=watch.lived_on,

@@ -1,0 +1,173 @@
+"""Running a program again that has been recorded: with NVTX ranges alone, at its own pace."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from overlapcheck.capture.discovery import Nsys
+from overlapcheck.capture.profile import profile
+from overlapcheck.capture.spec import CaptureSpec, control_spec
+from overlapcheck.captured import CapturedReport
+from overlapcheck.errors import CaptureFailed, PolicyInvalid
+
+TIMES_AS_LONG, ALLOWANCE_S = 3.0, 60.0
+"""A second run may take so many times the first one, and so many seconds more."""
+
+_RANKS = {
+    "RANK": "WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK": "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK": "PMI_SIZE",
+    "MV2_COMM_WORLD_RANK": "MV2_COMM_WORLD_SIZE",
+    "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
+}
+"""Variables that launchers set in a rank, and those that say how many there are."""
+_ATTEMPT = "TORCHELASTIC_RESTART_COUNT"
+_ATTEMPTS_APART = 1000
+
+
+class When(StrEnum):
+    """Whether a program runs again."""
+
+    AUTO = "auto"
+    """Where that would settle something."""
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class ControlPlan:
+    """What `--control` asks for.
+
+    >>> ControlPlan.of("auto"), ControlPlan.of(3)
+    (ControlPlan(when=<When.AUTO: 'auto'>, runs=1), ControlPlan(when=<When.ALWAYS: 'always'>, runs=3))
+    """
+
+    when: When = When.AUTO
+    runs: int = 1
+    """Control runs, in turns with as many recordings."""
+
+    @classmethod
+    def of(cls, asked: str | int) -> ControlPlan:
+        """What `auto`, `always`, `never` or a number asks for.
+
+        Raises:
+            PolicyInvalid: it is none of them.
+        """
+        text = str(asked)
+        if text in tuple(When):
+            return cls(When(text))
+        if text.isdecimal() and int(text) > 0:
+            return cls(When.ALWAYS, int(text))
+        raise PolicyInvalid(f"--control {text}: not auto, always, never or a number of runs")
+
+
+class SecondRuns:
+    """One program as it is run now and will be run again. Made before its first run.
+
+    Args:
+        command: program and arguments.
+        spec: what its first run records.
+        nsys: the one to record with.
+        progress: told what begins.
+        warn: told at once what the user should know.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        spec: CaptureSpec,
+        nsys: Nsys,
+        *,
+        progress: Callable[[str], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._command, self._spec, self._nsys = command, spec, nsys
+        self._progress, self._warn = progress, warn
+        self._stdin_at = _stdin_position()
+        self._runs = 0
+
+    def control(self, first: CapturedReport, number: int) -> CapturedReport:
+        """Record NVTX ranges alone.
+
+        Args:
+            first: the recording that it is the control of; lies beside it.
+            number: of the control, from 1.
+
+        Raises:
+            OverlapcheckError: the program ended otherwise than it did first, or not in time.
+        """
+        return self._again(first, control_spec(self._spec), "control", number)
+
+    def recording(self, first: CapturedReport, number: int) -> CapturedReport:
+        """Record as in the first run; arguments and errors as of `control`."""
+        return self._again(first, self._spec, "again", number)
+
+    def _again(
+        self, first: CapturedReport, spec: CaptureSpec, kind: str, number: int
+    ) -> CapturedReport:
+        self._runs += 1
+        if self._stdin_at is not None:
+            os.lseek(0, self._stdin_at, os.SEEK_SET)
+        captured = profile(
+            spec,
+            self._command,
+            self._nsys,
+            exactly=free_name(first.report, kind, number),
+            limit_s=TIMES_AS_LONG * first.seconds + ALLOWANCE_S,
+            environment=_of_attempt(self._runs, os.environ),
+            progress=self._progress,
+            warn=self._warn,
+        )
+        if captured.program_failed:
+            raise CaptureFailed(f"{self._command[0]} {captured.ending} when it ran again")
+        if captured.stopped_by_signal:
+            raise CaptureFailed(
+                f"stopped by {captured.stopped_by} while {self._command[0]} ran again"
+            )
+        return captured
+
+
+def free_name(first: Path, kind: str, number: int) -> Path:
+    """The first free name beside a report: train.control.nsys-rep, train.control-2.nsys-rep ..."""
+    while True:
+        counted = kind if number == 1 else f"{kind}-{number}"
+        name = first.with_name(f"{first.stem}.{counted}{first.suffix}")
+        if not name.exists():
+            return name
+        number += 1
+
+
+def rank_of_several(environment: Mapping[str, str]) -> str:
+    """Which rank of a job we are ourselves, "rank 3 of 8"; "" where we are not one of several.
+
+    Such a program cannot run again unless all of them do.
+    """
+    for rank, size in _RANKS.items():
+        count = environment.get(size, "")
+        if environment.get(rank, "").isdecimal() and count.isdecimal() and int(count) > 1:
+            return f"rank {environment[rank]} of {count}"
+    return ""
+
+
+def _of_attempt(run: int, environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables of a further run: what ranks told each other in the one before is none of its.
+
+    torchrun keeps the store in which its workers meet, apart by the number of the attempt.
+    """
+    attempt = environment.get(_ATTEMPT, "")
+    if not attempt.isdecimal():
+        return {}
+    return {_ATTEMPT: str(int(attempt) + _ATTEMPTS_APART * run)}
+
+
+def _stdin_position() -> int | None:
+    """Where standard input stands, if it can be put back there: in a file, not in a pipe."""
+    try:
+        return os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(os.fstat(0).st_mode) else None
+    except OSError:
+        return None
