@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from overlapcheck.trace import Process, Ranges, Strings
+from overlapcheck.trace import Ranges, Strings
 
 
 class PaceSource(StrEnum):
@@ -24,7 +24,8 @@ class PaceSource(StrEnum):
 class Pace:
     """The steps of one device, as recorded and at the program's own pace; ns per step."""
 
-    recorded_ns: int
+    recorded_ns: int | None
+    """None without steps."""
     own_ns: int | None = None
     """None where it is not known."""
     low_ns: int | None = None
@@ -34,7 +35,7 @@ class Pace:
     controls: int = 0
     """Control recordings that it was measured in."""
     why: str = ""
-    """Why it is not known though it was asked for, as a clause."""
+    """Why it is not known though it was asked for, or which control was of no use: a clause."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,5 @@ class Control:
     ranges: Ranges
     """Closed NVTX ranges of all its processes."""
     strings: Strings
-    processes: tuple[Process, ...]
     records_cuda: bool = False
     """Whether CUDA calls were recorded, too: then it is as slow as what it is to correct."""

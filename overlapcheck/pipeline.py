@@ -10,15 +10,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
+from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
+from overlapcheck.finding import Finding
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
+from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
+from overlapcheck.passes.pace.control import control_of
+from overlapcheck.passes.pace.own_pace import own_paces
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report
@@ -28,7 +33,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.source import NeedsExport, Source, recorder_of
 from overlapcheck.sources import recognised, source_of
 from overlapcheck.trace import Trace
-from overlapcheck.verdict import Policy
+from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
@@ -152,6 +157,8 @@ def analyze(
         OverlapcheckError: one line that names the file and what to do.
     """
     policy, selection = policy or Policy(), selection or Selection()
+    if step_time is not None:
+        selection = replace(selection, step_time_ns=step_time)
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(
@@ -165,14 +172,48 @@ def analyze(
         sources=sources,
     )
     progress(f"measuring {Path(path).name}")
-    measured = measure(trace, replace(selection, ranges=ranges))
+    recorded = measure(trace, replace(selection, ranges=ranges))
+    read = partial(read_trace, nsys=nsys, progress=progress, cache=cache, sources=sources)
+    controls = [control_of(Path(one).name, read(one, warn=warn)) for one in control]
+    measured = with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     roots = tuple(root.absolute() for root in (source_root, Path.cwd()) if root is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
+    judged = _judged(recorded, measured, policy, found)
+    report = build_report(
+        Path(path).absolute(), trace, measured, judged.verdict, found, timeline=timeline
+    )
+    return replace(report, wants_control=judged.wants_control)
+
+
+class _Judged(NamedTuple):
+    """A verdict, and what a control recording would settle of it."""
+
+    verdict: Verdict
+    wants_control: str | None
+
+
+def _judged(
+    recorded: Measurements, measured: Measurements, policy: Policy, found: tuple[Finding, ...]
+) -> _Judged:
+    """Judge at the own pace where it is known, and at those it may be; else as recorded."""
+
+    def at_pace(other: Measurements) -> Verdict:
+        return judge(other, policy, findings(other) if policy.fail_on else ())
+
     verdict = judge(measured, policy, found)
-    return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
+    paces = [device.pace for device in measured.devices]
+    bounds = {
+        tuple(pace and pace.low_ns for pace in paces),
+        tuple(pace and pace.high_ns for pace in paces),
+    }
+    if len(bounds) > 1:
+        others = [at_pace(at(recorded, step_ns)) for step_ns in bounds]
+        verdict = over_the_spread(verdict, others, measured)
+    best = at_pace(without_lateness(measured, ledgers=bool(policy.fail_on)))
+    return _Judged(with_basis(verdict, best, measured), why_control(verdict, best, measured))
 
 
 def run(

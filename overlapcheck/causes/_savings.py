@@ -14,17 +14,15 @@ was merely late, and start latencies, are there only until then.
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 
 from overlapcheck.causes._job import others_of_job
-from overlapcheck.causes._recurrence import QUARTER
 from overlapcheck.columns import one_of
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.recurring import usual_ns
 
 _GOES_WITH_ANY = (
     Reason.HOST_SYNC,
@@ -52,8 +50,8 @@ class Savings:
         self._device = device
         elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
         bound = max(_bound_ns(device), *elsewhere, 0)
-        won = device.idle | device.stalled
-        self._most = max(0, device.window.length_ns - bound) + self._more(won)
+        won = (device.idle - device.taken) | device.stalled
+        self._most = max(0, device.length_ns - bound) + self._more(won)
 
     def at_most(self, blamed: Intervals, cause: str = "", *, placed: bool = True) -> int:
         """The most that the repair of a cause can save, ns.
@@ -90,10 +88,10 @@ class Savings:
         if len(steps) < 2:
             return 0
         parts = [pieces.overlap_with(steps.start_ns, steps.end_ns) for pieces in disjoint]
-        cost = np.sort(np.sum(parts, axis=0))
-        quarter = int(cost[-ceil(QUARTER * len(steps))])
+        cost = np.sum(parts, axis=0)
+        quarter = usual_ns(cost, len(steps))
         total_ns = sum(pieces.total_ns for pieces in disjoint)
-        return max(int(cost[-1]), len(steps) * quarter - total_ns)
+        return max(int(cost.max()), len(steps) * quarter - total_ns)
 
 
 def _pieces(ledger: IdleLedger, reasons: tuple[Reason, ...]) -> Intervals:
@@ -108,7 +106,7 @@ def _bound_ns(device: DeviceMeasurements) -> int:
     """
     loads = device.copies.get(Direction.H2D)
     computing = device.compute_ns - device.stalled.total_ns
-    return max(computing, device.communication.total_ns, loads.pinned.total_ns if loads else 0)
+    return max(computing, device.communication_ns, loads.pinned.total_ns if loads else 0)
 
 
 def _busy_inside(other: DeviceMeasurements, device: DeviceMeasurements) -> int:
