@@ -18,12 +18,15 @@ from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
+from overlapcheck.errors import OverlapcheckError
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import Measurements
+from overlapcheck.measurements import Measurements, WindowSource
+from overlapcheck.pace import PaceSource
 from overlapcheck.passes import measure as passes
 from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.control import control_of
 from overlapcheck.passes.pace.own_pace import own_paces
+from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report
@@ -36,6 +39,7 @@ from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.second_run import SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
@@ -223,12 +227,13 @@ def run(
     nsys: Path | None = None,
     keep_as: Path | None = None,
     keep_in: Path | None = None,
+    control: str | int = "auto",
     judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
     progress: Progress = silent,
     warn: Progress = silent,
     **options: Unpack[JudgingOptions],
 ) -> Report:
-    """Record a program, then judge the recording.
+    """Record a program, then judge the recording; where the host is late, at the own pace.
 
     Args:
         command: program and arguments.
@@ -236,36 +241,101 @@ def run(
         nsys: the nsys to record with; None finds one.
         keep_as: file for the recording; None takes a name that says program and time.
         keep_in: folder for the recording and its export; None is the current one, without export.
-        judging: entered when the recording lies in its place and the program's end is known, and
-            left when it is judged; what it raises keeps it from being judged.
+        control: whether the program runs once more, with NVTX ranges alone recorded, so that the
+            verdict is on its own pace: "auto" where that would settle something, "always", "never",
+            or how many times, in turns with as many recordings. What goes wrong then costs nothing
+            of the first verdict.
+        judging: entered when a recording lies in its place and the program's end is known, and
+            left when it is judged; what it raises keeps it from being judged. Entered once more
+            when there are controls, with these.
         progress: told what begins.
         warn: told at once what the user should know.
         options: policy, selection, timeline, source_root and cache, see `analyze`.
 
     Returns:
-        The report, with `captured` saying where the recording lies and how the program ended.
+        The report, with `captured` saying where the recordings lie and how the program ended.
 
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
     from overlapcheck.capture.discovery import find_nsys
     from overlapcheck.capture.profile import profile
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
 
+    plan = ControlPlan.of(control)
     found = find_nsys(nsys)
-    captured = profile(
-        spec or CaptureSpec(), command, found, keep_as, keep_in, progress=progress, warn=warn
+    spec = spec or CaptureSpec()
+    again = SecondRuns(command, spec, found, progress=progress, warn=warn)
+    captured = profile(spec, command, found, keep_as, keep_in, progress=progress, warn=warn)
+    judge_it = partial(
+        analyze,
+        nsys=found.path,
+        progress=progress,
+        keep_export=captured.report.with_suffix(".sqlite") if keep_in else None,
+        warn=warn,
+        **options,
     )
     with judging(captured):
-        report = analyze(
-            captured.report,
-            nsys=found.path,
-            progress=progress,
-            keep_export=captured.report.with_suffix(".sqlite") if keep_in else None,
-            warn=warn,
-            **options,
-        )
-    return replace(report, captured=captured)
+        first = replace(judge_it(captured.report), captured=captured)
+    has_steps = any(one.window.source == WindowSource.NVTX_STEPS for one in first.devices)
+    if not again.announced(plan, captured, first.wants_control, has_steps=has_steps):
+        return first
+    runs = again.controls(plan, captured)
+    if not runs.controls:
+        return first
+    report = _at_own_pace(first, runs, judge_it, judging, again)
+    return replace(report, captured=runs)
+
+
+def _at_own_pace(
+    first: Report,
+    runs: CapturedReport,
+    judge_it: Callable[..., Report],
+    judging: Callable[[CapturedReport], AbstractContextManager[None]],
+    again: SecondRuns,
+) -> Report:
+    """The first recording judged once more, by controls; where they tell nothing, as it was.
+
+    Args:
+        first: of the recording alone.
+        runs: the same recording, with controls.
+        judge_it: judges a recording, by arguments of `analyze`.
+        judging: see `run`.
+        again: told why the first verdict is kept.
+    """
+    other = ""
+    try:
+        with judging(runs):
+            told = {one: _did_otherwise(first, one, again) for one in runs.controls}
+            other = next(filter(None, told.values()), "")
+            alike = [control for control, why in told.items() if not why]
+            second = judge_it(runs.report, control=alike) if alike else first
+            again.tell_spread([_step_ns(judge_it(one)) for one in runs.repeats], _step_ns(first))
+    except (OverlapcheckError, KeyboardInterrupt) as error:
+        again.keep_first(getattr(error, "message", "") or "interrupted", runs)
+        return first
+    paces = [device.pace for device in second.devices if device.pace is not None]
+    if any(pace.source is PaceSource.CONTROL for pace in paces):
+        return second
+    why = other or next((pace.why for pace in paces if pace.why), "no steps that could be timed")
+    again.keep_first(why, runs)
+    return first
+
+
+def _did_otherwise(first: Report, control: Path, again: SecondRuns) -> str:
+    """What a control did otherwise than the recording, as a clause; "" where it did the same."""
+    if not again.to_its_end or first.measurements is None:
+        return ""
+    trace = read_trace(control, nsys=again.nsys)
+    clause = other_steps(first.measurements, control_of(control.name, trace))
+    return clause and f"{control.name}: {clause}"
+
+
+def _step_ns(report: Report) -> float | None:
+    """Mean length of the judged steps of the device where they take longest."""
+    devices = [one for one in report.devices if one.window.steps]
+    return max((one.window_ns / (one.window.steps or 1) for one in devices), default=None)
 
 
 def draw(

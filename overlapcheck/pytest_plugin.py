@@ -155,7 +155,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """Profile a program with nsys, then judge: `overlapcheck_run(command, **options)`.
 
     Options are those of `overlapcheck run` that say what to record (nsys, delay, duration,
-    capture_range, backtrace, event_trace, nsys_args), and the limits of `overlapcheck_analyze`.
+    capture_range, backtrace, light, mark_steps, control, event_trace, nsys_args), and the limits of
+    `overlapcheck_analyze`.
     """
 
     def run(
@@ -166,6 +167,9 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
         duration: int = 0,
         capture_range: str = "",
         backtrace: bool = False,
+        light: bool = False,
+        mark_steps: bool = False,
+        control: str | int = "auto",
         event_trace: bool = False,
         nsys_args: str = "",
         **limits: Any,
@@ -176,6 +180,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
         spec = CaptureSpec(
             event_trace=event_trace,
             backtrace=backtrace,
+            light=light,
+            mark_steps=mark_steps,
             delay_s=delay,
             duration_s=duration,
             capture_range=capture_range,
@@ -188,6 +194,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
                 spec=spec,
                 nsys=nsys,
                 keep_in=tmp_path,
+                control=control,
                 judging=partial(_if_ended_well, command[0]),
                 policy=policy,
                 selection=selection,

@@ -90,7 +90,7 @@ def profile(
                 warn=warn,
             )
             if recording.overran:
-                raise CaptureFailed(f"{command[0]} had not ended after {limit_s:.0f} s")
+                raise CaptureFailed(f"{command[0]} had not ended after {limit_s or 0:.0f} s")
             kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
             hook_warnings = start_hook.keep_logs(spec, scratch, kept.path)
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from overlapcheck.capture.discovery import Nsys
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec, control_spec
 from overlapcheck.captured import CapturedReport
-from overlapcheck.errors import CaptureFailed, PolicyInvalid
+from overlapcheck.errors import CaptureFailed, OverlapcheckError, PolicyInvalid
+from overlapcheck.quantities import duration
 
 TIMES_AS_LONG, ALLOWANCE_S = 3.0, 60.0
 """A second run may take so many times the first one, and so many seconds more."""
@@ -26,6 +27,9 @@ _RANKS = {
     "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
 }
 """Variables that launchers set in a rank, and those that say how many there are."""
+CONTROL_COMMAND = "nsys profile --trace=nvtx"
+"""What records a control by hand."""
+_ASKED = "--control asks for it"
 _ATTEMPT = "TORCHELASTIC_RESTART_COUNT"
 _ATTEMPTS_APART = 1000
 
@@ -43,8 +47,10 @@ class When(StrEnum):
 class ControlPlan:
     """What `--control` asks for.
 
-    >>> ControlPlan.of("auto"), ControlPlan.of(3)
-    (ControlPlan(when=<When.AUTO: 'auto'>, runs=1), ControlPlan(when=<When.ALWAYS: 'always'>, runs=3))
+    >>> ControlPlan.of("auto")
+    ControlPlan(when=<When.AUTO: 'auto'>, runs=1)
+    >>> ControlPlan.of(3)
+    ControlPlan(when=<When.ALWAYS: 'always'>, runs=3)
     """
 
     when: When = When.AUTO
@@ -87,29 +93,100 @@ class SecondRuns:
         warn: Callable[[str], None],
     ) -> None:
         self._command, self._spec, self._nsys = command, spec, nsys
+        self._program = command[0]
         self._progress, self._warn = progress, warn
         self._stdin_at = _stdin_position()
         self._runs = 0
 
-    def control(self, first: CapturedReport, number: int) -> CapturedReport:
-        """Record NVTX ranges alone.
+    @property
+    def nsys(self) -> Path:
+        """The one that records."""
+        return self._nsys.path
+
+    @property
+    def to_its_end(self) -> bool:
+        """Whether all of the program is recorded: then each run must have as many steps."""
+        return not (self._spec.delay_s or self._spec.duration_s or self._spec.capture_range)
+
+    def announced(
+        self, plan: ControlPlan, first: CapturedReport, wanted: str | None, *, has_steps: bool
+    ) -> bool:
+        """Say that the program runs again and why, or why not; whether it does.
 
         Args:
-            first: the recording that it is the control of; lies beside it.
-            number: of the control, from 1.
+            plan: what was asked for.
+            first: its first run.
+            wanted: what a control would settle, as a clause; None where it would settle nothing.
+            has_steps: whether it is judged by steps that NVTX ranges mark: a control has no others.
+        """
+        asked = plan.when is When.ALWAYS
+        if plan.when is When.NEVER or first.program_failed or not (asked or wanted):
+            return False
+        if not has_steps:
+            self._warn(
+                "--control: the recording is not judged by NVTX ranges, and a control has nothing"
+                " else to time; mark the steps (PyTorch: --mark-steps)"
+            )
+            return False
+        if first.stopped_by_signal:
+            self._warn(f"{self._program} was stopped, so it does not run again: {wanted or _ASKED}")
+            return False
+        if not asked and (rank := rank_of_several(os.environ)):
+            self._warn(
+                f"{rank} does not run again by itself, though {wanted}: --control always runs all"
+                f" ranks again, analyze --control takes a recording of {CONTROL_COMMAND}"
+            )
+            return False
+        how = f"{plan.runs} times, in turns with recordings," if plan.runs > 1 else "again"
+        self._warn(
+            f"running {self._program} {how} with NVTX ranges alone recorded: {wanted or _ASKED}"
+        )
+        return True
+
+    def controls(self, plan: ControlPlan, first: CapturedReport) -> CapturedReport:
+        """Run the program as often as planned: a control, a recording, a control, ...
+
+        What goes wrong is told, and ends it: then there are fewer.
+
+        Returns:
+            The first run, with the others.
+        """
+        runs = first
+        try:
+            for number in range(1, plan.runs + 1):
+                if number > 1:
+                    again = self._again(first, self._spec, "again", number - 1)
+                    runs = replace(runs, repeats=(*runs.repeats, again))
+                control = self._again(first, control_spec(self._spec), "control", number)
+                runs = replace(runs, controls=(*runs.controls, control))
+        except (OverlapcheckError, KeyboardInterrupt) as error:
+            why = getattr(error, "message", "") or "interrupted"
+            if runs.controls:
+                self._warn(f"{why}: judging with what there is")
+            else:
+                self.keep_first(why, runs)
+        return runs
+
+    def keep_first(self, why: str, runs: CapturedReport) -> None:
+        """Say that the verdict on the recording alone is kept, and what to do."""
+        self._warn(
+            f"{why}: the verdict is as recorded; if you know how long a step takes,"
+            f" overlapcheck analyze {runs.report} --step-time MS, else --control never"
+        )
+
+    def tell_spread(self, others_ns: Sequence[float | None], first_ns: float | None) -> None:
+        """Say how long steps took in further recordings, beside the one that is judged."""
+        known = [ns for ns in others_ns if ns is not None]
+        if known and first_ns is not None:
+            told = ", ".join(duration(ns) for ns in known)
+            self._warn(f"steps took {duration(first_ns)} as judged, and {told} when recorded again")
+
+    def _again(self, first: CapturedReport, spec: CaptureSpec, kind: str, number: int) -> Path:
+        """Record once more, beside the first recording.
 
         Raises:
             OverlapcheckError: the program ended otherwise than it did first, or not in time.
         """
-        return self._again(first, control_spec(self._spec), "control", number)
-
-    def recording(self, first: CapturedReport, number: int) -> CapturedReport:
-        """Record as in the first run; arguments and errors as of `control`."""
-        return self._again(first, self._spec, "again", number)
-
-    def _again(
-        self, first: CapturedReport, spec: CaptureSpec, kind: str, number: int
-    ) -> CapturedReport:
         self._runs += 1
         if self._stdin_at is not None:
             os.lseek(0, self._stdin_at, os.SEEK_SET)
@@ -123,13 +200,14 @@ class SecondRuns:
             progress=self._progress,
             warn=self._warn,
         )
+        for warning in captured.warnings:
+            if warning not in first.warnings:
+                self._warn(warning)
         if captured.program_failed:
-            raise CaptureFailed(f"{self._command[0]} {captured.ending} when it ran again")
+            raise CaptureFailed(f"{self._program} {captured.ending} when it ran again")
         if captured.stopped_by_signal:
-            raise CaptureFailed(
-                f"stopped by {captured.stopped_by} while {self._command[0]} ran again"
-            )
-        return captured
+            raise CaptureFailed(f"stopped by {captured.stopped_by} while {self._program} ran again")
+        return captured.report
 
 
 def free_name(first: Path, kind: str, number: int) -> Path:

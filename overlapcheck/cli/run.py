@@ -41,6 +41,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
             nsys=recording.nsys,
             keep_as=recording.keep_as,
             keep_in=recording.keep_in,
+            control=recording.control,
             judging=partial(told, command[0]),
             progress=progress,
             warn=say,
