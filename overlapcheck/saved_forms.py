@@ -112,8 +112,9 @@ class SavedVerdict(Struct, frozen=True):
     checks: tuple[SavedCheck, ...]
     basis: Basis = Basis.AS_RECORDED
     """Whether it is on the program's own pace, or as recorded."""
-    host_alone: bool = False
-    """Whether it fails, as recorded, by idle time alone that a late host explains."""
+    settle_with: str = ""
+    """Where it fails as recorded, by idle time alone that a late host explains: what would tell
+    whether that is the recording's."""
 
     @classmethod
     def of(cls, verdict: Verdict) -> SavedVerdict:
@@ -142,7 +143,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     blamed_ns: int
     """Time given to this cause."""
     share: Number
-    """blamed_ns / window_ns, in [0, 1]."""
+    """Of the window, at the program's own pace where that is known; of `profiler-overhead` always
+    blamed_ns / window_ns. In [0, 1]."""
     per_step_ns: Number | None
     saves_at_most_ns: Number
     confidence: Confidence

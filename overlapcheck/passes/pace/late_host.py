@@ -1,8 +1,8 @@
 """Idle time that the host's lateness explains: recording CUDA calls makes a host late.
 
 First what the ledger gives to causes of a late host alone. Then what follows from lateness behind
-another cause: the restart after a call that waited for the device, for the wait is the program's,
-but how long the host then takes to launch again is its pace; and the wait in a collective for
+another cause: the restart after a call that held the thread, for the call is the program's, but how
+long the host then takes to launch again is its pace; and the wait in a collective for
 another device of the recording, which lasts until that one comes, late by its own host.
 
     kernels     ####·········=====####~~~~[coll]####
@@ -21,6 +21,10 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.ledger.splitting import split
+
+
+_RESTARTS = (Reason.HOST_SYNC, Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.CUDA_CALL)
+"""Calls that move nothing: when they have returned, nothing of theirs goes on."""
 
 
 class Lateness(IntEnum):
@@ -89,7 +93,7 @@ def late_host(device: DeviceMeasurements, waiting: Intervals) -> LateHost:
     """
     ledger = device.ledger
     late = np.flatnonzero(one_of(ledger.reason, LATE_HOST))
-    restart = np.flatnonzero((ledger.reason == Reason.HOST_SYNC) & (ledger.call_ns != ABSENT))
+    restart = np.flatnonzero(one_of(ledger.reason, _RESTARTS) & (ledger.call_ns != ABSENT))
     returned = ledger.call_start_ns[restart] + ledger.call_ns[restart]
     rows = [late, restart]
     starts = [ledger.start_ns[late], np.maximum(ledger.start_ns[restart], returned)]
