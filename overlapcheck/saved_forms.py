@@ -43,6 +43,7 @@ from overlapcheck.fleet import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.pace import Pace
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
 from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome, Verdict
 
@@ -370,6 +371,8 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     ledger: Mapping[str, int]
     collectives: tuple[CollectiveSummary, ...]
     report_number: int
+    pace: Pace | None = None
+    """Of its steps; `recoverable` is at the own pace where that is known."""
 
     @classmethod
     def of(cls, row: RankRow) -> SavedRank:

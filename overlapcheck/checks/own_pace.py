@@ -38,7 +38,12 @@ def over_the_spread(own: Verdict, others: Sequence[Verdict], measured: Measureme
 def _straddling(check: Check, measured: Measurements) -> Check:
     device = next((one for one in measured.devices if one.key == check.device), None)
     spread = ""
-    if device and device.pace and device.pace.low_ns is not None and device.pace.high_ns is not None:
+    if (
+        device
+        and device.pace
+        and device.pace.low_ns is not None
+        and device.pace.high_ns is not None
+    ):
         low, high = duration(device.pace.low_ns), duration(device.pace.high_ns)
         spread = f", {low} to {high} per step"
     return replace(

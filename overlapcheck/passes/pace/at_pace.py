@@ -50,9 +50,7 @@ def without_lateness(measured: Measurements, *, ledgers: bool) -> Measurements:
         measured: as recorded.
         ledgers: whether ledgers are cut, too; that takes long, and most checks do not ask them.
     """
-    devices = (
-        _without(one.device, one.late.time, cut=ledgers) for one in paced_devices(measured)
-    )
+    devices = (_without(one.device, one.late.time, cut=ledgers) for one in paced_devices(measured))
     return replace(measured, devices=tuple(devices))
 
 

@@ -22,7 +22,6 @@ from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.ledger.splitting import split
 
-
 _RESTARTS = (Reason.HOST_SYNC, Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.CUDA_CALL)
 """Calls that move nothing: when they have returned, nothing of theirs goes on."""
 
