@@ -206,8 +206,8 @@ def _judged(
     verdict = judge(measured, policy, found)
     paces = [device.pace for device in measured.devices]
     bounds = {
-        tuple(pace and pace.low_ns for pace in paces),
-        tuple(pace and pace.high_ns for pace in paces),
+        tuple(pace.low_ns if pace else None for pace in paces),
+        tuple(pace.high_ns if pace else None for pace in paces),
     }
     if len(bounds) > 1:
         others = [at_pace(at(recorded, step_ns)) for step_ns in bounds]

@@ -37,15 +37,10 @@ def over_the_spread(own: Verdict, others: Sequence[Verdict], measured: Measureme
 
 def _straddling(check: Check, measured: Measurements) -> Check:
     device = next((one for one in measured.devices if one.key == check.device), None)
+    pace = device.pace if device else None
     spread = ""
-    if (
-        device
-        and device.pace
-        and device.pace.low_ns is not None
-        and device.pace.high_ns is not None
-    ):
-        low, high = duration(device.pace.low_ns), duration(device.pace.high_ns)
-        spread = f", {low} to {high} per step"
+    if pace and pace.low_ns is not None and pace.high_ns is not None:
+        spread = f", {duration(pace.low_ns)} to {duration(pace.high_ns)} per step"
     return replace(
         check,
         outcome=Outcome.INCONCLUSIVE,

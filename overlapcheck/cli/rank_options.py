@@ -1,4 +1,4 @@
-"""Options of `analyze` alone: control recordings, and what matters where there are several reports."""
+"""Options of `analyze` alone: control recordings, and what matters to several reports."""
 
 from __future__ import annotations
 

@@ -94,8 +94,9 @@ def _step_time(pair: Pair) -> Quantity | None:
     uncertain = noise.noise_ns(base, new, "step")
     paces = own_paces(pair)
     if paces is not None:
-        own = [float(pace.own_ns or 0) for pace in paces]
-        return quantity(OWN_STEP, Unit.NS, *own, max(uncertain, noise.noise_of_paces(paces)))
+        base_ns, new_ns = (pace.own_ns for pace in paces)
+        uncertain = max(uncertain, noise.noise_of_paces(paces))
+        return quantity(OWN_STEP, Unit.NS, base_ns, new_ns, uncertain)
     return quantity("step time", Unit.NS, base.step.median_ns, new.step.median_ns, uncertain)
 
 

@@ -1,8 +1,9 @@
 """Finished results on disk, so that an interrupted or repeated run redoes only what is missing.
 
 One JSON file per report, named by everything that its result depends on: the report's whole
-content, this version of the tool, the policy, the selection and control recordings. Each is sealed with a key that only
-this user has: one that is altered, or came along with a folder of reports, is made again.
+content, this version of the tool, the policy, the selection and control recordings. Each is sealed
+with a key that only this user has: one that is altered, or came along with a folder of reports, is
+made again.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def with_paces(measured: Measurements, paces: tuple[Pace | None, ...]) -> Measur
     """The measurements, each device with its pace, at the own pace where it is known."""
     if not any(paces):
         return measured
-    own = at(measured, tuple(pace and pace.own_ns for pace in paces))
+    own = at(measured, tuple(pace.own_ns if pace else None for pace in paces))
     devices = (replace(one, pace=pace) for one, pace in zip(own.devices, paces, strict=True))
     return replace(own, devices=tuple(devices))
 

@@ -58,8 +58,9 @@ class LateHost:
         return Intervals.of(self.start_ns[rows], self.end_ns[rows])
 
     def share_of(self, total_ns: int) -> Intervals:
-        """The ends of pieces, `total_ns` together: of the surest first, of equally sure ones in
-        proportion to their length.
+        """The ends of pieces, `total_ns` together.
+
+        The surest come first, and of equally sure ones each gives in proportion to its length.
 
         Args:
             total_ns: where it is more than all, all is meant.
@@ -80,7 +81,8 @@ def _in_proportion(length_ns: Ints, total_ns: int) -> Ints:
     if total_ns == 0 or done.size == 0:
         return np.zeros_like(length_ns)
     reached = np.rint(done * (total_ns / int(done[-1]))).astype(np.int64)
-    return np.diff(reached, prepend=0)
+    parts: Ints = np.diff(reached, prepend=0)
+    return parts
 
 
 def late_host(device: DeviceMeasurements, waiting: Intervals) -> LateHost:
