@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from overlapcheck.quantities import count_of, duration
 from overlapcheck.trace import Ranges, Strings
 
 
@@ -36,6 +37,35 @@ class Pace:
     """Control recordings that it was measured in."""
     why: str = ""
     """Why it is not known though it was asked for, or which control was of no use: a clause."""
+
+    @property
+    def taken_ns(self) -> int:
+        """Part of a recorded step that is the recording's."""
+        if self.recorded_ns is None or self.own_ns is None:
+            return 0
+        return self.recorded_ns - self.own_ns
+
+    @property
+    def told(self) -> str:
+        """In a sentence; "" where nobody asked for the own pace."""
+        if self.recorded_ns is None or self.own_ns is None:
+            return f"own pace not known: {self.why}" if self.why else ""
+        said = (
+            f"recorded {duration(self.recorded_ns)} per step, own pace {duration(self.own_ns)}"
+            f" ({self._known_by}): {duration(self.taken_ns)} are the recording's"
+        )
+        return f"{said}; of no use: {self.why}" if self.why else said
+
+    @property
+    def _known_by(self) -> str:
+        if self.source is PaceSource.OPTION:
+            return "step time as given"
+        runs = count_of(self.controls, "control run")
+        if self.controls < 2 or self.low_ns is None or self.high_ns is None:
+            return runs
+        low, high = duration(self.low_ns), duration(self.high_ns)
+        number, unit = low.split()
+        return f"{runs}, {number if high.endswith(unit) else low} to {high}"
 
 
 @dataclass(frozen=True)

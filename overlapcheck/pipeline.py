@@ -5,12 +5,12 @@ What only several ranks or a page need is imported where it is used: a verdict m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
@@ -210,8 +210,8 @@ def _judged(
     verdict = judge(measured, policy, found)
     paces = [device.pace for device in measured.devices]
     bounds = {
-        tuple(pace and pace.low_ns for pace in paces),
-        tuple(pace and pace.high_ns for pace in paces),
+        tuple(pace.low_ns if pace else None for pace in paces),
+        tuple(pace.high_ns if pace else None for pace in paces),
     }
     if len(bounds) > 1:
         others = [at_pace(at(recorded, step_ns)) for step_ns in bounds]
@@ -338,27 +338,16 @@ def _step_ns(report: Report) -> float | None:
     return max((one.window_ns / (one.window.steps or 1) for one in devices), default=None)
 
 
-def draw(
-    path: Path,
-    *,
-    policy: Policy | None = None,
-    selection: Selection | None = None,
-    nsys: Path | None = None,
-    source_root: Path | None = None,
-    cache: bool = True,
-) -> str:
-    """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
+def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
+    """One of several reports, with the control recordings that belong to it; else as `analyze`."""
+    return analyze(path, control=controls.get(path, ()), **options)
+
+
+def draw(path: Path, **options: Any) -> str:
+    """The HTML page of one report, with its timeline; arguments and errors as of `analyze_rank`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    report = analyze(
-        path,
-        policy=policy,
-        selection=selection,
-        nsys=nsys,
-        source_root=source_root,
-        cache=cache,
-    )
-    return HtmlRenderer().render(report)
+    return HtmlRenderer().render(analyze_rank(path, **{"controls": {}, **options}))
 
 
 def analyze_ranks(
@@ -373,6 +362,7 @@ def analyze_ranks(
     source_root: Path | None = None,
     cache: bool = True,
     sources: Sequence[Source] = (),
+    control: Sequence[str | Path] = (),
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -391,10 +381,12 @@ def analyze_ranks(
         source_root: folder of the program's source.
         cache: see `read_trace`.
         sources: see `read_trace`; with several workers they are pickled.
+        control: see `analyze`; one for all reports, or one for each.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
     """
+    from overlapcheck.ranks.controls import controls_by_report
     from overlapcheck.ranks.inputs import expand
     from overlapcheck.ranks.naming import rank_pattern as compiled
     from overlapcheck.ranks.pool import LocalPool, ThisProcess
@@ -408,7 +400,8 @@ def analyze_ranks(
     return judge_fleet(
         paths,
         partial(
-            analyze,
+            analyze_rank,
+            controls=controls_by_report(paths, tuple(map(Path, control))),
             policy=policy,
             selection=selection,
             nsys=nsys,

@@ -240,9 +240,18 @@ class DeviceReport:
     host: int = 0
     """Number that the recording has for the machine of the process."""
     pace: Pace | None = None
-    """Of its steps; None without steps."""
+    """Of its steps, as recorded and the program's own; None without steps."""
+    own_window_ns: int | None = None
+    """Length of the window at the program's own pace, which `recoverable` is of then."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
+
+    @property
+    def recorded_recoverable(self) -> float | None:
+        """What perfect overlap could win back of the window as recorded."""
+        if self.own_window_ns is None:
+            return self.recoverable
+        return 1 - self.bound_ns / self.window_ns if self.window_ns else None
 
     @property
     def key(self) -> DeviceKey:

@@ -43,6 +43,7 @@ from overlapcheck.fleet import (
 )
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.pace import Pace
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
 from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome, Verdict
 
@@ -112,8 +113,9 @@ class SavedVerdict(Struct, frozen=True):
     checks: tuple[SavedCheck, ...]
     basis: Basis = Basis.AS_RECORDED
     """Whether it is on the program's own pace, or as recorded."""
-    host_alone: bool = False
-    """Whether it fails, as recorded, by idle time alone that a late host explains."""
+    settle_with: str = ""
+    """Where it fails as recorded, by idle time alone that a late host explains: what would tell
+    whether that is the recording's."""
 
     @classmethod
     def of(cls, verdict: Verdict) -> SavedVerdict:
@@ -142,7 +144,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     blamed_ns: int
     """Time given to this cause."""
     share: Number
-    """blamed_ns / window_ns, in [0, 1]."""
+    """Of the window, at the program's own pace where that is known; of `profiler-overhead` always
+    blamed_ns / window_ns. In [0, 1]."""
     per_step_ns: Number | None
     saves_at_most_ns: Number
     confidence: Confidence
@@ -368,6 +371,8 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     ledger: Mapping[str, int]
     collectives: tuple[CollectiveSummary, ...]
     report_number: int
+    pace: Pace | None = None
+    """Of its steps; `recoverable` is at the own pace where that is known."""
 
     @classmethod
     def of(cls, row: RankRow) -> SavedRank:

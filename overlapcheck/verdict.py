@@ -133,7 +133,7 @@ class Check:
     at_least: bool = False
     """Whether the limit is a least value rather than a largest."""
     settle_with: str = ""
-    """For INCONCLUSIVE: the command that would settle it."""
+    """For what is not certain: the command that would settle it."""
     limit_from: str = DEFAULT
     """Where the limit was set: "default", "--min-overlap", "pyproject.toml"."""
 
@@ -145,9 +145,9 @@ class Verdict:
     checks: tuple[Check, ...]
     basis: Basis = Basis.AS_RECORDED
     """Own pace where that is known of every device that is judged."""
-    host_alone: bool = False
-    """Whether it fails as recorded, and would not without the idle time that only the host's
-    lateness explains: recording makes a host late."""
+    settle_with: str = ""
+    """Where it fails as recorded, and would not without the idle time that a late host explains:
+    what would settle it, for recording makes a host late."""
 
     @property
     def outcome(self) -> Outcome:
@@ -161,6 +161,11 @@ class Verdict:
     def of_device(self, key: DeviceKey) -> Verdict:
         """The part that concerns one device."""
         return replace(self, checks=tuple(check for check in self.checks if check.device == key))
+
+    @property
+    def host_alone(self) -> bool:
+        """Whether it fails by time alone that may be the recording's."""
+        return bool(self.settle_with)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -37,10 +37,10 @@ def over_the_spread(own: Verdict, others: Sequence[Verdict], measured: Measureme
 
 def _straddling(check: Check, measured: Measurements) -> Check:
     device = next((one for one in measured.devices if one.key == check.device), None)
+    pace = device.pace if device else None
     spread = ""
-    if device and device.pace and device.pace.low_ns is not None and device.pace.high_ns is not None:
-        low, high = duration(device.pace.low_ns), duration(device.pace.high_ns)
-        spread = f", {low} to {high} per step"
+    if pace and pace.low_ns is not None and pace.high_ns is not None:
+        spread = f", {duration(pace.low_ns)} to {duration(pace.high_ns)} per step"
     return replace(
         check,
         outcome=Outcome.INCONCLUSIVE,
@@ -60,8 +60,24 @@ def with_basis(recorded: Verdict, never_late: Verdict, measured: Measurements) -
     paces = [device.pace for device in measured.devices]
     if paces and all(pace is not None and pace.own_ns is not None for pace in paces):
         return replace(recorded, basis=Basis.OWN_PACE)
-    fails = recorded.outcome is Outcome.FAIL and never_late.outcome is not Outcome.FAIL
-    return replace(recorded, host_alone=fails)
+    if recorded.outcome is not Outcome.FAIL or never_late.outcome is Outcome.FAIL:
+        return recorded
+    how = _settling(measured)
+    checks = (
+        replace(check, reason=f"{check.reason}, as recorded", settle_with=how)
+        if check.outcome is Outcome.FAIL
+        else check
+        for check in recorded.checks
+    )
+    return replace(recorded, checks=tuple(checks), settle_with=how)
+
+
+def _settling(measured: Measurements) -> str:
+    if any(_could_tell(device) for device in measured.devices):
+        return measured.recorder.record_again(Content.OWN_PACE)
+    if any(device.window.steps for device in measured.devices):
+        return "overlapcheck analyze REPORT --step-time TIME (of a step when nothing records)"
+    return measured.recorder.record_again(Content.STEPS)
 
 
 def why_control(recorded: Verdict, never_late: Verdict, measured: Measurements) -> str | None:

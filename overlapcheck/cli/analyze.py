@@ -51,6 +51,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             source_root=judging.source_root,
             cache=judging.cache,
             warn=say,
+            control=fleet.control,
         )
     if one is not None:
         from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks

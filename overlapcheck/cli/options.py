@@ -100,6 +100,11 @@ _OPTIONS = (
         help="Leading steps to leave out; default: warm-up, 0 keeps all.",
     ),
     click.option(
+        "--step-time",
+        metavar="TIME",
+        help="How long a step takes when nothing records it, 20.6ms: judge at that pace.",
+    ),
+    click.option(
         "--window", metavar="START..END", help="Judge this part of the trace, in its seconds."
     ),
     click.option("--device", type=click.IntRange(min=0), metavar="N", help="Judge only device N."),
@@ -175,6 +180,7 @@ _NAMES = (
     "fail_on",
     "steps",
     "skip",
+    "step_time",
     "window",
     "device",
     "comm_pattern",
@@ -242,6 +248,7 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
         "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
+        "step-time": _time("--step-time", o["step_time"]) if o["step_time"] is not None else None,
         "window": _window(o["window"]) if o["window"] else None,
         "device": o["device"],
         "comm-patterns": tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"])
@@ -273,6 +280,15 @@ def _pattern(option: str, text: str) -> str:
             f"{option} {text!r}: not a regular expression ({error})", "escape ( [ * + with \\"
         ) from error
     return text
+
+
+def _time(option: str, text: str) -> float:
+    from overlapcheck.quantities import nanoseconds
+
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        raise PolicyInvalid(f"{option} {text}: {error}", f"write {option} 20.6ms") from error
 
 
 def _window(text: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.cli.rank_progress import counted
 from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
+from overlapcheck.ranks.controls import controls_by_report
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.merge import lacks_ranks
 from overlapcheck.ranks.missing import is_job
@@ -35,14 +36,15 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     paths, policy = found.reports, judging.policy
     how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "nsys": nsys}
     how |= {"cache": judging.cache, "source_root": judging.source_root}
+    how["controls"] = controls_by_report(paths, fleet.control)
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             paths,
-            partial(pipeline.analyze, timeline=False, **how),
+            partial(pipeline.analyze_rank, timeline=False, **how),
             engine,
-            store=store_of(judging) if fleet.resume else None,
+            store=store_of(judging, fleet.control) if fleet.resume else None,
             pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
             same_host=fleet.same_host,
             policy=policy,

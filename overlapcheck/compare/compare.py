@@ -9,6 +9,7 @@ from overlapcheck._version import __version__
 from overlapcheck.compare import noise
 from overlapcheck.compare.ledger import alone, ledger_changes
 from overlapcheck.compare.limit import judged
+from overlapcheck.compare.pace import OWN_STEP, at_one_pace, own_paces
 from overlapcheck.compare.pairing import Pair, objections, pairs
 from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import (
@@ -59,7 +60,7 @@ def compare(
 
 
 def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
-    one, other = pair
+    one, other = pair = at_one_pace(pair)
     ledger = ledger_changes(pair)
     return DeviceComparison(
         device=other.device,
@@ -90,8 +91,13 @@ def _step_time(pair: Pair) -> Quantity | None:
     base, new = (device.steps for device in pair)
     if base is None or new is None:
         return None
-    medians = base.step.median_ns, new.step.median_ns
-    return quantity("step time", Unit.NS, *medians, noise.noise_ns(base, new, "step"))
+    uncertain = noise.noise_ns(base, new, "step")
+    paces = own_paces(pair)
+    if paces is not None:
+        base_ns, new_ns = (pace.own_ns for pace in paces)
+        uncertain = max(uncertain, noise.noise_of_paces(paces))
+        return quantity(OWN_STEP, Unit.NS, base_ns, new_ns, uncertain)
+    return quantity("step time", Unit.NS, base.step.median_ns, new.step.median_ns, uncertain)
 
 
 def _recoverable(pair: Pair) -> Quantity:

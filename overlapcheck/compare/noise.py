@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import hypot, sqrt
 
+from overlapcheck.pace import Pace
 from overlapcheck.report import DeviceReport, Spread, StepSummary
 
 Whole = Callable[[DeviceReport], float]
@@ -47,6 +48,12 @@ def noise_ns(base: StepSummary, new: StepSummary, which: str) -> float:
     """
     errors = (uncertainty_ns(getattr(side, which), side.count) for side in (base, new))
     return max(DEVIATIONS * hypot(*errors), LEAST_SHARE * base.step.median_ns)
+
+
+def noise_of_paces(paces: tuple[Pace, Pace]) -> float:
+    """Noise of a difference of own paces, ns: what the control runs of each side differ by."""
+    spreads = ((pace.high_ns or 0) - (pace.low_ns or 0) for pace in paces)
+    return max(hypot(*spreads), LEAST_SHARE * (paces[0].own_ns or 0))
 
 
 def noise_of_share(devices: tuple[DeviceReport, DeviceReport], which: str, of: Whole) -> float:

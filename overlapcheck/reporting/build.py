@@ -13,6 +13,7 @@ from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.pace import Pace
 from overlapcheck.report import (
     BlockingSummary,
     CaptureSummary,
@@ -150,8 +151,16 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
         stalled_ns=device.stalled.total_ns,
         notes=device.notes,
         ranges=tuple(_range(part) for part in device.ranges),
+        pace=_pace(device),
+        own_window_ns=device.length_ns if device.pace and device.pace.own_ns else None,
         collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
+
+
+def _pace(device: DeviceMeasurements) -> Pace | None:
+    if device.pace or not device.window.steps:
+        return device.pace
+    return Pace(round(device.recorded_ns / device.window.steps))
 
 
 def _title(trace: Trace, number: int) -> str:

@@ -26,7 +26,7 @@ def with_paces(measured: Measurements, paces: tuple[Pace | None, ...]) -> Measur
     """The measurements, each device with its pace, at the own pace where it is known."""
     if not any(paces):
         return measured
-    own = at(measured, tuple(pace and pace.own_ns for pace in paces))
+    own = at(measured, tuple(pace.own_ns if pace else None for pace in paces))
     devices = (replace(one, pace=pace) for one, pace in zip(own.devices, paces, strict=True))
     return replace(own, devices=tuple(devices))
 
@@ -50,9 +50,7 @@ def without_lateness(measured: Measurements, *, ledgers: bool) -> Measurements:
         measured: as recorded.
         ledgers: whether ledgers are cut, too; that takes long, and most checks do not ask them.
     """
-    devices = (
-        _without(one.device, one.late.time, cut=ledgers) for one in paced_devices(measured)
-    )
+    devices = (_without(one.device, one.late.time, cut=ledgers) for one in paced_devices(measured))
     return replace(measured, devices=tuple(devices))
 
 

@@ -81,9 +81,9 @@ def host_cadence(control: Control, steps: RecordedSteps) -> Cadence:
     if not found:
         return _unknown(control, f"it holds no '{steps.family}' ranges")
     if len(found) not in (1, steps.processes):
-        here = count_of(len(found), "process", "processes")
-        return _unknown(control, f"{here} of it have '{steps.family}' ranges, {steps.processes} of"
-                        " the recording")  # fmt: skip
+        having = count_of(len(found), "process has", "processes have")
+        of = f"'{steps.family}' ranges, {steps.processes} of the recording"
+        return _unknown(control, f"{having} {of}")
     # Processes are numbered alike in both: by machine and pid.
     threads = found[sorted(found)[steps.place if len(found) > 1 else 0]]
     if len(threads) > 1:

@@ -1,4 +1,4 @@
-"""What a control recording says: the NVTX ranges of the same program, recorded with nothing else."""
+"""What a control recording says: the NVTX ranges of a program, recorded with nothing else."""
 
 from __future__ import annotations
 

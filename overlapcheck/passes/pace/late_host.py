@@ -1,8 +1,8 @@
 """Idle time that the host's lateness explains: recording CUDA calls makes a host late.
 
 First what the ledger gives to causes of a late host alone. Then what follows from lateness behind
-another cause: the restart after a call that waited for the device, for the wait is the program's,
-but how long the host then takes to launch again is its pace; and the wait in a collective for
+another cause: the restart after a call that held the thread, for the call is the program's, but how
+long the host then takes to launch again is its pace; and the wait in a collective for
 another device of the recording, which lasts until that one comes, late by its own host.
 
     kernels     ####·········=====####~~~~[coll]####
@@ -21,6 +21,9 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.ledger.splitting import split
+
+_RESTARTS = (Reason.HOST_SYNC, Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.CUDA_CALL)
+"""Calls that move nothing: when they have returned, nothing of theirs goes on."""
 
 
 class Lateness(IntEnum):
@@ -55,8 +58,9 @@ class LateHost:
         return Intervals.of(self.start_ns[rows], self.end_ns[rows])
 
     def share_of(self, total_ns: int) -> Intervals:
-        """The ends of pieces, `total_ns` together: of the surest first, of equally sure ones in
-        proportion to their length.
+        """The ends of pieces, `total_ns` together.
+
+        The surest come first, and of equally sure ones each gives in proportion to its length.
 
         Args:
             total_ns: where it is more than all, all is meant.
@@ -77,7 +81,8 @@ def _in_proportion(length_ns: Ints, total_ns: int) -> Ints:
     if total_ns == 0 or done.size == 0:
         return np.zeros_like(length_ns)
     reached = np.rint(done * (total_ns / int(done[-1]))).astype(np.int64)
-    return np.diff(reached, prepend=0)
+    parts: Ints = np.diff(reached, prepend=0)
+    return parts
 
 
 def late_host(device: DeviceMeasurements, waiting: Intervals) -> LateHost:
@@ -89,7 +94,7 @@ def late_host(device: DeviceMeasurements, waiting: Intervals) -> LateHost:
     """
     ledger = device.ledger
     late = np.flatnonzero(one_of(ledger.reason, LATE_HOST))
-    restart = np.flatnonzero((ledger.reason == Reason.HOST_SYNC) & (ledger.call_ns != ABSENT))
+    restart = np.flatnonzero(one_of(ledger.reason, _RESTARTS) & (ledger.call_ns != ABSENT))
     returned = ledger.call_start_ns[restart] + ledger.call_ns[restart]
     rows = [late, restart]
     starts = [ledger.start_ns[late], np.maximum(ledger.start_ns[restart], returned)]

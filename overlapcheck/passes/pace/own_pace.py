@@ -99,7 +99,7 @@ def own_paces(
 def _cadence(one: Paced, measured: Measurements, control: Control) -> Cadence:
     device, window = one.device, one.device.window
     if window.source is not WindowSource.NVTX_STEPS or window.step_family is None:
-        return Cadence(None, "the recording is not judged by NVTX steps, which a control could time")
+        return Cadence(None, "the recording is not judged by NVTX steps that a control could time")
     found = step_starts(measured.ranges, measured.names.strings, window.step_family)
     threads = found[device.process]
     if len(threads) > 1:
