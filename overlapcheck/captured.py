@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 # A program ends with 128 plus the signal that ended it, as a shell has it.
 SIGNAL_BASE = 128
+_SECOND_RUN = re.compile(r"\.(control|again)(-\d+)?$")
+
+
+def name_of_second_run(first: Path, kind: str, number: int) -> Path:
+    """What a further recording of a program is called, beside its first one.
+
+    >>> name_of_second_run(Path("train.nsys-rep"), "control", 2).name
+    'train.control-2.nsys-rep'
+    """
+    counted = kind if number == 1 else f"{kind}-{number}"
+    return first.with_name(f"{first.stem}.{counted}{first.suffix}")
+
+
+def first_run_of(stem: Path) -> Path | None:
+    """The first recording beside a further one, both without suffix; None for a first one."""
+    name = _SECOND_RUN.sub("", stem.name)
+    return stem.with_name(name) if name not in ("", stem.name) else None
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 from overlapcheck.capture.discovery import Nsys
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec, control_spec
-from overlapcheck.captured import CapturedReport
+from overlapcheck.captured import CapturedReport, name_of_second_run
 from overlapcheck.errors import CaptureFailed, OverlapcheckError, PolicyInvalid
 from overlapcheck.quantities import duration
 
@@ -212,12 +213,8 @@ class SecondRuns:
 
 def free_name(first: Path, kind: str, number: int) -> Path:
     """The first free name beside a report: train.control.nsys-rep, train.control-2.nsys-rep ..."""
-    while True:
-        counted = kind if number == 1 else f"{kind}-{number}"
-        name = first.with_name(f"{first.stem}.{counted}{first.suffix}")
-        if not name.exists():
-            return name
-        number += 1
+    names = (name_of_second_run(first, kind, n) for n in count(number))
+    return next(name for name in names if not name.exists())
 
 
 def rank_of_several(environment: Mapping[str, str]) -> str:
