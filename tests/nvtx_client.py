@@ -98,17 +98,17 @@ _pop = _function(_POP, ctypes.c_int)
 # Named as in torch._C._nvtx, which a program can put this in the place of.
 
 
-def rangePushA(name: str) -> int:  # noqa: N802
+def rangePushA(name: str) -> int:
     return int(_push(name.encode()))
 
 
-def rangePop() -> int:  # noqa: N802
+def rangePop() -> int:
     return int(_pop())
 
 
-def rangeStartA(name: str) -> int:  # noqa: N802
+def rangeStartA(name: str) -> int:
     return int(_start(name.encode()))
 
 
-def rangeEnd(number: int) -> None:  # noqa: N802
+def rangeEnd(number: int) -> None:
     _end(number)
