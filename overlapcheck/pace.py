@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from overlapcheck.quantities import count_of, duration
-from overlapcheck.trace import Ranges, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Ranges
 
 
 class PaceSource(StrEnum):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from overlapcheck import pipeline
 from overlapcheck.capture import second_run
 from overlapcheck.cli import main
+from overlapcheck.reading import Reading
 from overlapcheck.report import Report
 from tests.pictures import Picture, picture
 
@@ -39,8 +41,8 @@ def judge_the_drawing(folder: Path) -> None:
     drawn = drawing().export(folder / "drawn.sqlite")
     analyze = pipeline.analyze
 
-    def analyze_drawn(_: Path, **options: Any) -> Report:
-        return analyze(drawn, **{**options, "keep_export": None})
+    def analyze_drawn(_: Path, *, reading: Reading, **options: Any) -> Report:
+        return analyze(drawn, reading=replace(reading, keep_export=None), **options)
 
     pipeline.analyze = analyze_drawn  # type: ignore[assignment]
 

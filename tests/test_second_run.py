@@ -59,7 +59,8 @@ class Program:
         return CapturedReport(place, **(how | (self.ended if exactly else self.first)))
 
     def run(self, **options: Any) -> Report:
-        return overlapcheck.run(["prog", "x"], warn=self.said.append, **options)
+        reading = overlapcheck.Reading(warn=self.said.append)
+        return overlapcheck.run(["prog", "x"], reading=reading, **options)
 
     @property
     def kinds(self) -> list[str]:
@@ -310,8 +311,11 @@ class TestWhatGoesWrong:
     @pytest.mark.parametrize(
         ("write", "why"),
         [
-            (control(steps=STEPS - 2), "it ran 10 steps of 'step #' where it ran 12 before"),
-            (control(name="batch"), "it ran 0 steps of 'step #' where it ran 12 before"),
+            (
+                control(steps=STEPS - 2),
+                "ran 10 steps of 'step #' where it ran 12 before",
+            ),
+            (control(name="batch"), "ran 0 steps of 'step #' where it ran 12 before"),
             (drawing().export, "CUDA was recorded in it too"),
             (lambda path: path.write_text("no report"), "not an Nsight Systems report"),
         ],

@@ -30,8 +30,6 @@ def profile(
     spec: CaptureSpec,
     command: Sequence[str],
     nsys: Nsys,
-    keep_as: Path | None = None,
-    keep_in: Path | None = None,
     *,
     exactly: Path | None = None,
     limit_s: float | None = None,
@@ -45,12 +43,10 @@ def profile(
     in nsys's session, so signals are handed on; a Ctrl-C that ends it does not end the recording.
 
     Args:
-        spec: what to record.
+        spec: what to record, and where to leave it.
         command: program and arguments.
         nsys: the one to record with.
-        keep_as: report file to leave; None takes a name that says program and time.
-        keep_in: directory for it; None is the current one.
-        exactly: report file to leave, whatever the rank; instead of the two before.
+        exactly: report file to leave, whatever the spec and the rank say.
         limit_s: how long the program may run; None: as long as it likes.
         environment: variables to add for the program.
         progress: told what begins.
@@ -70,7 +66,9 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = (exactly, "") if exactly else _place(keep_as, keep_in, command)
+    wanted, place_warning = (
+        (exactly, "") if exactly else _place(spec.keep_as, spec.keep_in, command)
+    )
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -91,7 +89,11 @@ def profile(
             )
             if recording.overran:
                 raise CaptureFailed(f"{command[0]} had not ended after {limit_s or 0:.0f} s")
-            kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
+            kept = None
+            if not recording.not_started:
+                kept = _keep_what_is_left(scratch, wanted, nsys, progress)
+            if kept is None:
+                raise why_no_report(recording, spec, nsys, command[0])
             hook_warnings = start_hook.keep_logs(spec, scratch, kept.path)
     finally:
         # The folder made for the report, where no report came.
@@ -179,29 +181,22 @@ def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -
 
 
 def _keep_what_is_left(
-    recording: Recording,
-    scratch: Path,
-    wanted: Path,
-    spec: CaptureSpec,
-    nsys: Nsys,
-    command: Sequence[str],
-    progress: Callable[[str], None],
-) -> report_place.KeptFile:
-    if recording.not_started:
-        raise why_no_report(recording, spec, nsys, command[0])
+    scratch: Path, wanted: Path, nsys: Nsys, progress: Callable[[str], None]
+) -> report_place.KeptFile | None:
+    """The report in its place, imported where nsys did not get to it; None where nothing is."""
     reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
     if reports:
         return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix), scratch.parent)
     streams = _largest_first(scratch, (STREAM_SUFFIX,))
     if not streams:
-        raise why_no_report(recording, spec, nsys, command[0])
+        return None
     progress(f"importing {wanted.name}")
     imported = scratch / f"imported{report_place.REPORT_SUFFIX}"
     try:
         importer = _importer_for(streams[0], wanted, scratch.parent, nsys)
         import_stream(streams[0], imported, importer)
     except ReportDamaged:
-        raise why_no_report(recording, spec, nsys, command[0]) from None
+        return None
     return report_place.keep(imported, wanted, scratch.parent)
 
 

@@ -100,11 +100,6 @@ class SecondRuns:
         self._runs = 0
 
     @property
-    def nsys(self) -> Path:
-        """The one that records."""
-        return self._nsys.path
-
-    @property
     def to_its_end(self) -> bool:
         """Whether all of the program is recorded: then each run must have as many steps."""
         return not (self._spec.delay_s or self._spec.duration_s or self._spec.capture_range)

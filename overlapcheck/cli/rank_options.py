@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from overlapcheck.job import Job
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -26,6 +28,11 @@ class Fleet:
     rank_pages: int
     control: tuple[Path, ...]
     """Control recordings, of one report or of several."""
+
+    @property
+    def job(self) -> Job:
+        """What the user knows of the job."""
+        return Job(self.rank_pattern, self.same_host)
 
 
 _COUNT = click.IntRange(min=1)

@@ -18,10 +18,12 @@ from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.controls import controls_by_report
 from overlapcheck.ranks.inputs import Inputs
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import lacks_ranks
 from overlapcheck.ranks.missing import is_job
-from overlapcheck.ranks.naming import rank_pattern
+from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.run import judge_fleet
+from overlapcheck.reading import Reading
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
 
 __all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
@@ -34,21 +36,17 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     if judging.tables is not None:
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     paths, policy = found.reports, judging.policy
-    how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "nsys": nsys}
-    how |= {"cache": judging.cache, "source_root": judging.source_root}
+    reading = Reading(nsys, judging.cache, source_root=judging.source_root, timeline=False)
+    how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "reading": reading}
     how["controls"] = controls_by_report(paths, fleet.control)
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
-            paths,
-            partial(pipeline.analyze_rank, timeline=False, **how),
+            JobReports(paths, found.unread, fleet.job, policy),
+            partial(pipeline.analyze_rank, **how),
             engine,
             store=store_of(judging, fleet.control) if fleet.resume else None,
-            pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
-            same_host=fleet.same_host,
-            policy=policy,
-            unread=found.unread,
             arrived=arrived,
         )
     print_text(chosen.render(report))
@@ -57,6 +55,6 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
         write(path, files[path].render(report))
     if pages:
         with stoppable("drawing timelines"):
-            draw = partial(pipeline.draw, **how)
-            write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
+            draw, most = partial(pipeline.draw, **how), fleet.rank_pages
+            write_with_pages(report, pages, draw_pages(report, paths, draw, engine, most))
     return report.exit_code

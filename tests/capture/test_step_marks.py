@@ -15,6 +15,7 @@ from overlapcheck.capture import start_hook
 from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.passes.window.steps import STEP_LIKE, family_of
 from tests.capture.small_torch import small_torch
+from tests.pictures import picture
 
 SPEC = CaptureSpec(mark_steps=True)
 PROGRAM = """
@@ -54,6 +55,12 @@ with torch.no_grad():
 for i in range(2):
     opt.step()
 """
+BARS = (
+    (0, "xxxx................"),
+    (1, "....xxxx............"),
+    (2, "........xxxx........"),
+    (3, "............xxxxxxxx"),
+)
 Marks = Callable[..., list[str]]
 
 
@@ -209,6 +216,18 @@ def test_an_old_pytorch_is_left_alone(tmp_path: Path) -> None:
 
     assert found[0] == "armed"
     assert "2.1 and later can" in found[1]
+
+
+@pytest.mark.parametrize("kind", ["optimizer", "module"])
+def test_the_last_mark_ends_with_the_program_and_is_no_step(kind: str) -> None:
+    drawn = """
+    s7  kernel k          |.aaa.bbb.ccc....d...|
+    t1  cudaLaunchKernel  |a...b...c......d....|
+    """
+    rows = [drawn, *(f"t1  nvtx step {n} (--mark-steps, {kind})  |{bar}|" for n, bar in BARS)]
+    window = picture("\n".join(rows), column_us=100).device().window
+
+    assert (window.steps, window.end_ns) == (3, 12 * 100_000)
 
 
 @pytest.mark.parametrize("kind", ["optimizer", "module"])

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Ints, distinct
+from overlapcheck.columns import Ints
+from overlapcheck.grouping import distinct
 from overlapcheck.pace import Control
 from overlapcheck.passes.window.steps import MIN_INSTANCES, family_of
 from overlapcheck.quantities import count_of
-from overlapcheck.trace import Ranges, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Ranges
 
 MOST_APART = 3
 """Steps of a control and of the recording may differ by this factor: a time limit ends a slower

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from overlapcheck.pace import Control
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Ranges, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Ranges
 
 
 def control_of(name: str, trace: Trace) -> Control:

@@ -23,7 +23,8 @@ def other_steps(measured: Measurements, control: Control) -> str:
         there = _count(measured.ranges, measured.names.strings, family)
         here = _count(control.ranges, control.strings, family)
         if here != there:
-            return f"it ran {count_of(here, 'step')} of '{family}' where it ran {there} before"
+            told = f"{count_of(here, 'step')} of '{family}' where it ran {there} before"
+            return f"{control.name}: the program ran {told}"
     return ""
 
 
