@@ -50,7 +50,6 @@ class _Module:
 _modules = {number: _Module(size) for number, size in _SIZES.items()}
 
 
-@_GetTable
 def _get_table(module: int, table: Any, size: Any) -> int:
     if module not in _modules:
         return 0
@@ -60,25 +59,27 @@ def _get_table(module: int, table: Any, size: Any) -> int:
     return 1
 
 
-@_SetVersion
 def _set_version(_: int) -> None:
     pass
 
 
-_callbacks = _Callbacks(ctypes.sizeof(_Callbacks), _get_table)
-_version = _VersionInfo(ctypes.sizeof(_VersionInfo), 3, 0, _set_version)
+# Kept: nsys goes on calling them.
+_callbacks = _Callbacks(ctypes.sizeof(_Callbacks), _GetTable(_get_table))
+_version = _VersionInfo(ctypes.sizeof(_VersionInfo), 3, 0, _SetVersion(_set_version))
 
 
-@_Export
 def _export(number: int) -> int | None:
     tables = {_CALLBACKS: _callbacks, _VERSION_INFO: _version}
     return ctypes.addressof(tables[number]) if number in tables else None
 
 
+_exported = _Export(_export)
+
+
 def _load() -> None:
     if path := os.environ.get("NVTX_INJECTION64_PATH"):
         library = ctypes.CDLL(path)
-        library.InitializeInjectionNvtx2(_export)
+        library.InitializeInjectionNvtx2(_exported)
 
 
 def _function(number: int, result: Any, *arguments: Any) -> Any:

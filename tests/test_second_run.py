@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +55,8 @@ class Program:
         if isinstance(write, BaseException):
             raise write
         write(place)
-        how = {"program_exit": 0, "stopped_by": "", "seconds": 4.0}
-        return CapturedReport(place, **(how | (self.ended if exactly else self.first)))
+        ordinary = CapturedReport(place, 0, "", seconds=4.0)
+        return replace(ordinary, **(self.ended if exactly else self.first))
 
     def run(self, **options: Any) -> Report:
         reading = overlapcheck.Reading(warn=self.said.append)

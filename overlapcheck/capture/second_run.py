@@ -120,8 +120,8 @@ class SecondRuns:
             return False
         if not has_steps:
             self._warn(
-                "--control: the recording is not judged by NVTX ranges, and a control has nothing"
-                " else to time; mark the steps (PyTorch: --mark-steps)"
+                "--control: no steps were judged that NVTX ranges mark, and a control has nothing"
+                " else to time; mark them (PyTorch: --mark-steps)"
             )
             return False
         if first.stopped_by_signal:

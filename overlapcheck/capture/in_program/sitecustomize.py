@@ -25,7 +25,7 @@ class _AfterImports:
     def add(self, name: str, arm: Callable[[Any], None]) -> None:
         """Call `arm` with this module."""
         if not self._wanted:
-            sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, self)
         self._wanted[name] = arm
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
@@ -34,7 +34,7 @@ class _AfterImports:
         if arm is None:
             return None
         if not self._wanted:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module

@@ -6,7 +6,8 @@ from overlapcheck.measurements import Measurements, WindowSource
 from overlapcheck.pace import Control
 from overlapcheck.passes.pace.cadence import step_starts
 from overlapcheck.quantities import count_of
-from overlapcheck.trace import Ranges, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Ranges
 
 
 def other_steps(measured: Measurements, control: Control) -> str:
