@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from overlapcheck.checks import capture
 from overlapcheck.ledger import LATE_HOST, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 from overlapcheck.quantities import duration, percent
@@ -82,7 +83,11 @@ def _settling(measured: Measurements) -> str:
 
 def why_control(recorded: Verdict, never_late: Verdict, measured: Measurements) -> str | None:
     """What a control recording would settle, as a sentence; None where it would settle nothing."""
-    asked = [one for one in measured.devices if _could_tell(one)]
+    asked = [
+        one
+        for one in measured.devices
+        if _could_tell(one) and not capture.problems_of(measured, one)
+    ]
     if not asked:
         return None
     decided = [

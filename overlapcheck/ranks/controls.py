@@ -15,6 +15,8 @@ def controls_by_report(
 ) -> Mapping[Path, tuple[Path, ...]]:
     """One control for all ranks, or one for each, both in order of the numbers in their names.
 
+    A single report may have several: runs of the same program.
+
     Args:
         reports: in that order.
         controls: in any order.
@@ -22,7 +24,7 @@ def controls_by_report(
     Raises:
         PolicyInvalid: there are some others than one, or one for each.
     """
-    if len(controls) <= 1:
+    if len(controls) <= 1 or len(reports) == 1:
         return {report: tuple(controls) for report in reports}
     if len(controls) != len(reports):
         raise PolicyInvalid(
