@@ -258,13 +258,16 @@ class TestHow:
                 os.close(ours)
         assert seen == [b"ng,", b"ng,"]
 
+    @pytest.mark.parametrize(("port", "other"), [("29500", "29501"), ("65535", "49152")])
     def test_workers_of_torchrun_meet_anew(
-        self, program: Program, monkeypatch: pytest.MonkeyPatch
+        self, program: Program, monkeypatch: pytest.MonkeyPatch, port: str, other: str
     ) -> None:
-        monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "2")
+        monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
+        monkeypatch.setenv("MASTER_PORT", port)
         program.run()
 
-        assert program.asked[1]["environment"] == {"TORCHELASTIC_RESTART_COUNT": "1002"}
+        meeting = {"TORCHELASTIC_USE_AGENT_STORE": "False", "MASTER_PORT": other}
+        assert program.asked[1]["environment"] == meeting
 
     @pytest.mark.parametrize(
         ("environment", "which"),

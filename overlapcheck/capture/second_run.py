@@ -31,8 +31,8 @@ _RANKS = {
 CONTROL_COMMAND = "nsys profile --trace=nvtx"
 """What records a control by hand."""
 _ASKED = "--control asks for it"
-_ATTEMPT = "TORCHELASTIC_RESTART_COUNT"
-_ATTEMPTS_APART = 1000
+_AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE"
+_PORTS, _SPAN = 1 << 16, 1 << 14
 
 
 class When(StrEnum):
@@ -192,7 +192,7 @@ class SecondRuns:
             self._nsys,
             exactly=free_name(first.report, kind, number),
             limit_s=TIMES_AS_LONG * first.seconds + ALLOWANCE_S,
-            environment=_of_attempt(self._runs, os.environ),
+            environment=_to_meet_anew(self._runs, os.environ),
             progress=self._progress,
             warn=self._warn,
         )
@@ -224,15 +224,17 @@ def rank_of_several(environment: Mapping[str, str]) -> str:
     return ""
 
 
-def _of_attempt(run: int, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables of a further run: what ranks told each other in the one before is none of its.
+def _to_meet_anew(run: int, environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables by which ranks that torchrun started meet in a further run.
 
-    torchrun keeps the store in which its workers meet, apart by the number of the attempt.
+    Its own store still holds what they told each other in the first one: the first rank opens
+    another, at a port that all of them can tell.
     """
-    attempt = environment.get(_ATTEMPT, "")
-    if not attempt.isdecimal():
+    port = environment.get("MASTER_PORT", "")
+    if environment.get(_AGENT_STORE) != "True" or not port.isdecimal():
         return {}
-    return {_ATTEMPT: str(int(attempt) + _ATTEMPTS_APART * run)}
+    other = int(port) + run
+    return {_AGENT_STORE: "False", "MASTER_PORT": str(other if other < _PORTS else other - _SPAN)}
 
 
 def _stdin_position() -> int | None:
