@@ -186,6 +186,7 @@ class SecondRuns:
         self._runs += 1
         if self._stdin_at is not None:
             os.lseek(0, self._stdin_at, os.SEEK_SET)
+        self._progress("")
         captured = profile(
             spec,
             self._command,

@@ -67,6 +67,7 @@ def test_a_late_host_is_judged_at_its_own_pace(machine: Machine, tmp_path: Path)
     # nsys starts a Python of ours before the program, which has no start hooks.
     assert (machine.work / "users_own").read_text().count("ran") >= 2
     first, control = (read_trace(machine.work / name).info.traced for name in (FIRST, CONTROL))
+    assert "measuring" not in ended.stderr.partition(" again with ")[2].partition("writing")[0]
     assert control < first
     assert len(control) == 1
     nothing_marked, report, again, where = ended.said
