@@ -31,7 +31,7 @@ from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report
+from overlapcheck.reporting.build import build_report, with_timelines
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -109,7 +109,6 @@ def analyze(
     selection: Selection | None = None,
     reading: Reading | None = None,
     control: Sequence[str | Path] = (),
-    step_time: float | None = None,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -119,15 +118,12 @@ def analyze(
         selection: what part to measure; None takes the steady steps of every device.
         reading: how it is read, and who is told meanwhile; None takes the defaults.
         control: recordings of the same program with NVTX alone, reports or exports: they tell its
-            own pace, and the verdict is on that.
-        step_time: length of a step, ns, when nothing records; it does what a control does.
+            own pace, and the verdict is on that. `Selection.step_time_ns` does the same.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
     policy, selection = policy or Policy(), selection or Selection()
-    if step_time is not None:
-        selection = replace(selection, step_time_ns=step_time)
     reading = reading or Reading()
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
@@ -143,10 +139,9 @@ def analyze(
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     judged = _judged(recorded, measured, policy, found)
-    report = build_report(
-        Path(path).absolute(), trace, measured, judged.verdict, found, timeline=reading.timeline
-    )
-    return replace(report, wants_control=judged.wants_control)
+    report = build_report(Path(path).absolute(), trace, measured, judged.verdict, found)
+    report = replace(report, wants_control=judged.wants_control)
+    return with_timelines(report, trace, measured) if reading.timeline else report
 
 
 class _Judged(NamedTuple):
@@ -309,7 +304,6 @@ def analyze_ranks(
     policy: Policy | None = None,
     selection: Selection | None = None,
     reading: Reading | None = None,
-    control: Sequence[str | Path] = (),
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
@@ -318,12 +312,11 @@ def analyze_ranks(
 
     Args:
         reports: reports, folders, globs, or @FILE for a list.
-        job: how its ranks are told apart, and whether they share one clock.
+        job: how its ranks are told apart, whether they share one clock, and its control recordings.
         policy: limits on every rank, how many there are and may fail; None takes the defaults.
         selection: what part of each to measure.
         reading: how each is read, and how many at once. Workers tell nobody, and no timeline is
             read; with several workers the sources are pickled.
-        control: see `analyze`; one for all reports, or one for each.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
@@ -340,14 +333,15 @@ def analyze_ranks(
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
     each = replace(reading, timeline=False, progress=silent, warn=silent)
+    job = job or Job()
     return judge_fleet(
-        JobReports(found.reports, found.unread, job or Job(), policy or Policy()),
+        JobReports(found.reports, found.unread, job, policy or Policy()),
         partial(
             analyze_rank,
             policy=policy,
             selection=selection,
             reading=each,
-            controls=controls_by_report(found.reports, tuple(map(Path, control))),
+            controls=controls_by_report(found.reports, job.controls),
         ),
         engine,
     )

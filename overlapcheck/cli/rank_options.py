@@ -32,7 +32,7 @@ class Fleet:
     @property
     def job(self) -> Job:
         """What the user knows of the job."""
-        return Job(self.rank_pattern, self.same_host)
+        return Job(self.rank_pattern, self.same_host, self.control)
 
 
 _COUNT = click.IntRange(min=1)

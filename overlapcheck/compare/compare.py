@@ -9,9 +9,9 @@ from overlapcheck._version import __version__
 from overlapcheck.compare import noise
 from overlapcheck.compare.ledger import alone, ledger_changes
 from overlapcheck.compare.limit import judged
+from overlapcheck.compare.metric import Metric
 from overlapcheck.compare.pace import OWN_STEP, at_one_pace, own_paces
 from overlapcheck.compare.pairing import Pair, objections, pairs
-from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import (
     Change,
     Comparison,
@@ -96,8 +96,9 @@ def _step_time(pair: Pair) -> Quantity | None:
     if paces is not None:
         base_ns, new_ns = (pace.own_ns for pace in paces)
         uncertain = max(uncertain, noise.noise_of_paces(paces))
-        return quantity(OWN_STEP, Unit.NS, base_ns, new_ns, uncertain)
-    return quantity("step time", Unit.NS, base.step.median_ns, new.step.median_ns, uncertain)
+        return Metric(OWN_STEP, Unit.NS).compared(base_ns, new_ns, uncertain)
+    medians = base.step.median_ns, new.step.median_ns
+    return Metric("step time", Unit.NS).compared(*medians, uncertain)
 
 
 def _recoverable(pair: Pair) -> Quantity:
@@ -106,7 +107,7 @@ def _recoverable(pair: Pair) -> Quantity:
     uncertain = noise.noise_of_share(
         pair, "idle", lambda device: device.steps.step.median_ns if device.steps else 0.0
     )
-    return quantity("recoverable", Unit.SHARE, base.recoverable, new.recoverable, uncertain)
+    return Metric("recoverable", Unit.SHARE).compared(base.recoverable, new.recoverable, uncertain)
 
 
 def _overlaps(pair: Pair) -> Iterator[Quantity]:
@@ -116,13 +117,9 @@ def _overlaps(pair: Pair) -> Iterator[Quantity]:
             continue
         # The part of the copies that lies outside compute varies as the exposed time does.
         uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
-        yield quantity(
-            f"overlap {direction}",
-            Unit.SHARE,
-            base.overlap if base else None,
-            new.overlap if new else None,
-            uncertain,
-            more_is_better=True,
+        overlap = Metric(f"overlap {direction}", Unit.SHARE, more_is_better=True)
+        yield overlap.compared(
+            base.overlap if base else None, new.overlap if new else None, uncertain
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from overlapcheck.captured import first_run_of
 from overlapcheck.errors import InputUnreadable
-from overlapcheck.fleet import LostReport
+from overlapcheck.report_result import LostReport
 
 _EXPORT, _STREAM = ".sqlite", ".qdstrm"
 SUFFIXES = (".nsys-rep", ".qdrep", _EXPORT, _STREAM)
