@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable
@@ -43,20 +44,18 @@ class Program:
     """Of the first run: fields of a CapturedReport."""
     ended: dict[str, Any] = field(default_factory=dict)
     """The same of all others."""
-    asked: list[dict[str, Any]] = field(default_factory=list)
     specs: list[CaptureSpec] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
-    def profile(self, spec: CaptureSpec, *_: Any, exactly: Path | None = None, **o: Any) -> Any:
+    def profile(self, spec: CaptureSpec, *_: Any, **__: Any) -> CapturedReport:
         self.specs.append(spec)
-        self.asked.append({"exactly": exactly and exactly.name, **o})
-        place = exactly or self.folder / "train.nsys-rep"
+        place = spec.exactly or self.folder / "train.nsys-rep"
         write = self.controls.pop(0) if spec.ranges_only else drawing().export
         if isinstance(write, BaseException):
             raise write
         write(place)
         ordinary = CapturedReport(place, 0, "", seconds=4.0)
-        return replace(ordinary, **(self.ended if exactly else self.first))
+        return replace(ordinary, **(self.ended if spec.exactly else self.first))
 
     def run(self, **options: Any) -> Report:
         reading = overlapcheck.Reading(warn=self.said.append)
@@ -191,6 +190,8 @@ class TestHow:
         program.run(spec=spec, control="always")
 
         assert program.specs[1] == CaptureSpec(
+            exactly=program.folder / "train.control.nsys-rep",
+            limit_s=72.0,
             ranges_only=True,
             mark_steps=True,
             delay_s=1,
@@ -205,14 +206,13 @@ class TestHow:
     def test_it_may_take_three_times_as_long_and_a_minute(self, program: Program) -> None:
         program.run()
 
-        assert program.asked[0].get("limit_s") is None
-        assert program.asked[1]["limit_s"] == 3 * 4 + 60
+        assert [spec.limit_s for spec in program.specs] == [math.inf, 3 * 4 + 60]
 
     def test_several_controls_alternate_with_recordings(self, program: Program) -> None:
         program.controls = [control(column_us=c) for c in (1000, 1100, 900)]
         report = program.run(control=3)
 
-        assert [asked["exactly"] for asked in program.asked] == [
+        assert [spec.exactly and spec.exactly.name for spec in program.specs] == [
             None,
             "train.control.nsys-rep",
             "train.again.nsys-rep",
@@ -231,7 +231,7 @@ class TestHow:
         (program.folder / "train.control.nsys-rep").write_text("mine")
         program.run()
 
-        assert program.asked[1]["exactly"] == "train.control-2.nsys-rep"
+        assert program.specs[1].exactly == program.folder / "train.control-2.nsys-rep"
 
     def test_a_file_on_standard_input_is_read_again_from_where_it_stood(
         self, program: Program, monkeypatch: pytest.MonkeyPatch
@@ -267,7 +267,7 @@ class TestHow:
         program.run()
 
         meeting = {"TORCHELASTIC_USE_AGENT_STORE": "False", "MASTER_PORT": other}
-        assert program.asked[1]["environment"] == meeting
+        assert program.specs[1].environment == meeting
 
     @pytest.mark.parametrize(
         ("environment", "which"),

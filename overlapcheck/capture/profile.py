@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from overlapcheck.capture import report_place, start_hook
 from overlapcheck.capture.discovery import Nsys, flags_of
@@ -17,6 +16,7 @@ from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer
 from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
+from overlapcheck.capture.watch import Watch
 from overlapcheck.capture.why_no_report import why_no_report
 from overlapcheck.captured import CapturedReport
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
@@ -31,9 +31,6 @@ def profile(
     command: Sequence[str],
     nsys: Nsys,
     *,
-    exactly: Path | None = None,
-    limit_s: float | None = None,
-    environment: Mapping[str, str] = MappingProxyType({}),
     progress: Callable[[str], None] = lambda _: None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> CapturedReport:
@@ -46,9 +43,6 @@ def profile(
         spec: what to record, and where to leave it.
         command: program and arguments.
         nsys: the one to record with.
-        exactly: report file to leave, whatever the spec and the rank say.
-        limit_s: how long the program may run; None: as long as it likes.
-        environment: variables to add for the program.
         progress: told what begins.
         warn: told at once what the user should know.
 
@@ -66,9 +60,7 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = (
-        (exactly, "") if exactly else _place(spec.keep_as, spec.keep_in, command)
-    )
+    wanted, place_warning = (spec.exactly, "") if spec.exactly else _place(spec, command)
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -78,17 +70,11 @@ def profile(
                     nsys.path, spec, flags, output, [*start, program, *command[1:]]
                 ),
                 scratch,
-                {
-                    **environment,
-                    **spec.environment,
-                    **start_hook.environment(spec, scratch, os.environ),
-                },
-                limit_s=limit_s,
-                progress=progress,
-                warn=warn,
+                spec.environment | start_hook.environment(spec, scratch, os.environ),
+                Watch(scratch, progress, warn, spec.limit_s),
             )
             if recording.overran:
-                raise CaptureFailed(f"{command[0]} had not ended after {limit_s or 0:.0f} s")
+                raise CaptureFailed(f"{command[0]} had not ended after {spec.limit_s:.0f} s")
             kept = None
             if not recording.not_started:
                 kept = _keep_what_is_left(scratch, wanted, nsys, progress)
@@ -153,16 +139,16 @@ def _require_program(command: Sequence[str]) -> str:
     return name
 
 
-def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -> tuple[Path, str]:
+def _place(spec: CaptureSpec, command: Sequence[str]) -> tuple[Path, str]:
     """Where the report goes, decided before the program runs, and a warning about it."""
-    directory = keep_in or Path()
-    if keep_in is not None:
+    directory = spec.keep_in or Path()
+    if spec.keep_in is not None:
         try:
-            keep_in.mkdir(parents=True, exist_ok=True)
+            spec.keep_in.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CaptureFailed(f"--keep {keep_in}: {error.strerror}") from error
+            raise CaptureFailed(f"--keep {spec.keep_in}: {error.strerror}") from error
     name = report_place.report_name(command, datetime.now(), os.environ)
-    wanted = report_place.wanted_path(keep_as, name, os.environ, directory)
+    wanted = report_place.wanted_path(spec.keep_as, name, os.environ, directory)
     report_place.require_free(wanted)
     if report_place.is_writable(wanted.parent):
         return wanted, ""

@@ -50,10 +50,7 @@ def record(
     argv_for: Callable[[Sequence[str]], Sequence[str]],
     scratch: Path,
     environment: Mapping[str, str],
-    *,
-    limit_s: float | None = None,
-    progress: Callable[[str], None],
-    warn: Callable[[str], None],
+    watch: Watch,
 ) -> Recording:
     """Run nsys to its end.
 
@@ -61,16 +58,13 @@ def record(
         argv_for: nsys's command line, given the words to put before the program.
         scratch: private directory; nsys's temporary files go there, too.
         environment: variables to add.
-        limit_s: how long the program may run; None: as long as it likes.
-        progress: told when the report is being written.
-        warn: told what a signal or a full disk did.
+        watch: of the same scratch, not used before.
 
     Raises:
         CaptureFailed: nsys cannot be started, or does not start the program.
         Interrupted: a second signal while the report was being written.
     """
     log_path = scratch / "nsys.log"
-    watch = Watch(scratch, progress, warn, limit_s)
     own = {**_environment(), **environment, "TMPDIR": str(scratch)}
     with (
         _own_streams() as streams,

@@ -187,15 +187,14 @@ class SecondRuns:
         if self._stdin_at is not None:
             os.lseek(0, self._stdin_at, os.SEEK_SET)
         self._progress("")
-        captured = profile(
+        spec = replace(
             spec,
-            self._command,
-            self._nsys,
             exactly=free_name(first.report, kind, number),
             limit_s=TIMES_AS_LONG * first.seconds + ALLOWANCE_S,
-            environment=_to_meet_anew(self._runs, os.environ),
-            progress=self._progress,
-            warn=self._warn,
+            variables={**spec.variables, **_to_meet_anew(self._runs, os.environ)},
+        )
+        captured = profile(
+            spec, self._command, self._nsys, progress=self._progress, warn=self._warn
         )
         for warning in captured.warnings:
             if warning not in first.warnings:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from overlapcheck.errors import PolicyInvalid
@@ -71,6 +72,12 @@ class CaptureSpec:
     """Report file to leave; None takes a name that says program and time."""
     keep_in: Path | None = None
     """Folder for the report and its export; None is the current one, without export."""
+    exactly: Path | None = None
+    """Report file to leave, whatever the two before and the rank say."""
+    limit_s: float = math.inf
+    """How long the program may run; then it is ended, and nothing is left."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """To add to the program's environment."""
 
     def __post_init__(self) -> None:
         known = self.capture_range in ("", PROFILER_API) or self.nvtx_range
@@ -96,9 +103,10 @@ class CaptureSpec:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that the injected nsys library reads inside the program."""
+        """What is added to the program's environment, some of it for nsys's injected library."""
         # NOTE: without it nsys matches registered strings only, which PyTorch does not use.
-        return {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
+        own = {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
+        return {**self.variables, **own}
 
 
 def control_spec(spec: CaptureSpec) -> CaptureSpec:

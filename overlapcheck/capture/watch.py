@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -43,7 +44,7 @@ class Watch:
         scratch: Path,
         progress: Callable[[str], None],
         warn: Callable[[str], None],
-        limit_s: float | None = None,
+        limit_s: float = math.inf,
     ) -> None:
         self._limit_s = limit_s
         self._scratch = scratch
@@ -106,7 +107,7 @@ class Watch:
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
-                    if self._limit_s is not None and self.program_seconds > self._limit_s:
+                    if self.program_seconds > self._limit_s:
                         self.overran = True
                         break
                 if signs.hangs(writing=self._importing):

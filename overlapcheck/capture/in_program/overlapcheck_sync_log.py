@@ -24,7 +24,7 @@ def arm(cuda: Any) -> None:
     """Log from the moment on at which the program initialises CUDA."""
     original = warnings.showwarning
 
-    def showwarning(
+    def showwarning(  # noqa: PLR0913  # as Python has it
         message: Any,
         category: Any,
         filename: str,
