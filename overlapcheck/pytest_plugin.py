@@ -59,8 +59,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """Profile a program with nsys, then judge: `overlapcheck_run(command, **options)`.
 
     Options are those of `overlapcheck run` that say what to record (nsys, delay, duration,
-    capture_range, backtrace, light, mark_steps, control, event_trace, nsys_args), and the limits of
-    `overlapcheck_analyze`.
+    capture_range, backtrace, sync_debug, light, mark_steps, control, event_trace, nsys_args), and
+    the limits of `overlapcheck_analyze`.
     """
 
     def run(command: Sequence[str], **options: Any) -> Judged:
@@ -101,6 +101,7 @@ def _recorded(options: Mapping[str, Any], folder: Path) -> tuple[CaptureSpec, di
     spec = CaptureSpec(
         event_trace=left.pop("event_trace", False),
         backtrace=left.pop("backtrace", False),
+        sync_debug=left.pop("sync_debug", False),
         light=left.pop("light", False),
         mark_steps=left.pop("mark_steps", False),
         delay_s=left.pop("delay", 0),

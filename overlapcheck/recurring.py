@@ -8,9 +8,7 @@ import numpy as np
 
 from overlapcheck.columns import Ints
 from overlapcheck.finding import MATERIAL_SHARE
-
-QUARTER = 0.25
-"""Of the steps: what happens in fewer is a spike."""
+from overlapcheck.thresholds import Thresholds
 
 
 def usual_ns(cost: Ints, steps: int) -> int:
@@ -20,7 +18,7 @@ def usual_ns(cost: Ints, steps: int) -> int:
         cost: of the steps that have one, ns, in any order.
         steps: how many there are; one without kernels has no row, and no cost.
     """
-    quarter = ceil(QUARTER * steps)
+    quarter = ceil(Thresholds.spike_step_share * steps)
     return int(np.sort(cost)[-quarter]) if 0 < quarter <= cost.size else 0
 
 

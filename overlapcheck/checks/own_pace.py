@@ -17,9 +17,6 @@ from overlapcheck.quantities import duration, percent
 from overlapcheck.recorder import Content
 from overlapcheck.verdict import Basis, Check, Outcome, Verdict
 
-LEAST_SHARE = 0.05
-"""Of the window: where late hosts hold less and decide nothing, no control is worth its time."""
-
 
 def over_the_spread(own: Verdict, others: Sequence[Verdict], measured: Measurements) -> Verdict:
     """The verdict at the own pace, INCONCLUSIVE where it is another at a pace that may be.
@@ -99,7 +96,7 @@ def why_control(recorded: Verdict, never_late: Verdict, measured: Measurements) 
     if decided:
         names = ", ".join(dict.fromkeys(decided))
         return f"time of a late host ({causes}, {percent(share)} of the window) decides {names}"
-    if share >= LEAST_SHARE:
+    if share >= measured.thresholds.control_least_share:
         return f"a late host ({causes}) holds {percent(share)} of the window"
     return None
 

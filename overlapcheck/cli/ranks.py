@@ -19,14 +19,10 @@ from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.controls import controls_by_report
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.job_reports import JobReports
-from overlapcheck.ranks.merge import lacks_ranks
-from overlapcheck.ranks.missing import is_job
 from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.reading import Reading
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
-
-__all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
 
 
 def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
@@ -43,7 +39,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
-            JobReports(paths, found.unread, fleet.job, policy),
+            JobReports(paths, found.unread, fleet.job, policy, judging.selection.thresholds),
             partial(pipeline.analyze_rank, **how),
             engine,
             store=store_of(judging, fleet.control) if fleet.resume else None,

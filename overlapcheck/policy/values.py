@@ -12,7 +12,7 @@ from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.quantities import nanoseconds
-from overlapcheck.thresholds import Unit
+from overlapcheck.threshold import Unit
 from overlapcheck.user_patterns import UserPattern
 
 MAX_THRESHOLD = 10**12

@@ -284,7 +284,19 @@ def test_one_control_stands_for_all_ranks(analyze: Analyze, job: list[Path]) -> 
     code, out, _ = analyze(*job, "--control", one, "--jobs", 1, "--format", "json")
 
     assert code == 0
-    assert [rank["pace"]["own_ns"] for rank in json.loads(out)["ranks"]] == [5.2 * MS] * 3
+    found = json.loads(out)
+    assert [rank["pace"]["own_ns"] for rank in found["ranks"]] == [5.2 * MS] * 3
+    assert "3 ranks judged at the own pace" in found["notes"]
+
+
+def test_ranks_that_may_fail_by_the_recording_alone_are_told_of(
+    analyze: Analyze, job: list[Path]
+) -> None:
+    code, out, _ = analyze(*job, "--jobs", 1)
+
+    assert code == 1
+    said = " ".join(out.split())
+    assert "3 ranks fail as recorded, by a late host alone; to settle it: overlapcheck run" in said
 
 
 def test_or_each_has_its_own_in_the_order_of_the_numbers(analyze: Analyze, job: list[Path]) -> None:

@@ -15,14 +15,11 @@ import numpy as np
 from overlapcheck.columns import Ints
 from overlapcheck.grouping import distinct
 from overlapcheck.pace import Control
-from overlapcheck.passes.window.steps import MIN_INSTANCES, family_of
+from overlapcheck.passes.window.steps import family_of
 from overlapcheck.quantities import count_of
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import Ranges
-
-MOST_APART = 3
-"""Steps of a control and of the recording may differ by this factor: a time limit ends a slower
-program earlier. What differs by more did something else."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def step_starts(ranges: Ranges, strings: Strings, family: str) -> dict[int, dict
     return found
 
 
-def host_cadence(control: Control, steps: RecordedSteps) -> Cadence:
+def host_cadence(control: Control, steps: RecordedSteps, limits: Thresholds) -> Cadence:
     """Start-to-start time of the steps in a control, on the thread that runs them.
 
     It is the median, or the mean where that is longer: what delays every fourth step is the
@@ -92,10 +89,10 @@ def host_cadence(control: Control, steps: RecordedSteps) -> Cadence:
         return _unknown(control, f"{len(threads)} threads have '{steps.family}' ranges at once")
     (starts,) = threads.values()
     here, there = starts.size, steps.count
-    if max(here, there) > MOST_APART * min(here, there):
+    if max(here, there) > limits.control_steps_ratio * min(here, there):
         return _unknown(control, f"it holds {count_of(here, 'step')}, the recording {there}")
     kept = starts[steps.skipped :]
-    if kept.size < MIN_INSTANCES:
+    if kept.size < Thresholds.steps_least:
         left = count_of(int(kept.size), "step")
         return _unknown(control, f"{left} of it are left after the warm-up")
     apart = np.diff(kept)

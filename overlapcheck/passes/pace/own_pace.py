@@ -23,12 +23,7 @@ from overlapcheck.passes.pace.cadence import Cadence, RecordedSteps, host_cadenc
 from overlapcheck.passes.pace.late_host import LateHost, late_host, waiting_for_others
 from overlapcheck.quantities import duration
 from overlapcheck.recurring import does_recur, lasting_ns, usual_ns
-
-LEAST_SHARE = 0.5
-"""Of the recorded steps, where those were found from kernel names: a step that is said to be
-shorter may be one of several that they hold, for recording hardly doubles any."""
-SAME_PACE = 0.01
-"""By so much two runs of a program that its device bounds differ."""
+from overlapcheck.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
@@ -91,9 +86,21 @@ def own_paces(
     """
     if not controls and step_time_ns is None:
         return tuple(None for _ in measured.devices)
-    devices = paced_devices(measured)
+    devices, limits = paced_devices(measured), measured.thresholds
     cadences = [[_cadence(one, measured, control) for one in devices] for control in controls]
-    return tuple(_pace(number, devices, cadences, step_time_ns) for number in range(len(devices)))
+    found: list[Pace | None] = []
+    for number, one in enumerate(devices):
+        if not one.device.window.steps:
+            found.append(Pace(None, why="the recording has no steps that a pace could be of"))
+            continue
+        alike = [i for i, other in enumerate(devices) if other.group == one.group]
+        together = [devices[i] for i in alike if devices[i].device.window.steps]
+        host = _host([[of_control[i] for i in alike] for of_control in cadences])
+        host = replace(host, why=next((c[number].why for c in cadences if c[number].why), ""))
+        if not host.steps_ns and step_time_ns is not None:
+            host = _said(step_time_ns, one, limits)
+        found.append(_pace(one, together, host, limits))
+    return tuple(found)
 
 
 def _cadence(one: Paced, measured: Measurements, control: Control) -> Cadence:
@@ -114,58 +121,60 @@ def _cadence(one: Paced, measured: Measurements, control: Control) -> Cadence:
         sorted(found).index(device.process),
         len(found),
     )
-    return host_cadence(control, steps)
+    return host_cadence(control, steps, measured.thresholds)
 
 
-def _pace(
-    number: int,
-    devices: tuple[Paced, ...],
-    cadences: list[list[Cadence]],
-    step_time_ns: float | None,
-) -> Pace:
-    one = devices[number]
-    if not one.device.window.steps:
-        return Pace(None, why="the recording has no steps that a pace could be of")
-    recorded = Pace(round(one.recorded_ns))
-    alike = [i for i, other in enumerate(devices) if other.group == one.group]
-    alike = [i for i in alike if devices[i].device.window.steps]
-    host = [
-        max(known)
-        for of_control in cadences
-        if (known := [ns for i in alike if (ns := of_control[i].ns) is not None])
-    ]
-    why = next((of_control[number].why for of_control in cadences if of_control[number].why), "")
-    source = PaceSource.CONTROL
-    if not host and step_time_ns is not None:
-        host, source = [step_time_ns], PaceSource.OPTION
-        guessed = one.device.window.source is WindowSource.KERNEL_PERIOD
-        if guessed and step_time_ns < LEAST_SHARE * one.recorded_ns:
-            why = (
-                f"steps were found from kernel names and take {duration(one.recorded_ns)}, which"
-                f" may be several of {duration(step_time_ns)}"
-            )
-            return replace(recorded, why=why)
-    if not host:
-        return replace(recorded, why=why)
-    own = [
-        round(min(one.recorded_ns, _slowest([devices[i] for i in alike], ns)))
-        for ns in (median(host), *host)
-    ]
+@dataclass(frozen=True)
+class _Host:
+    """How long a step takes on the host."""
+
+    steps_ns: tuple[float, ...]
+    """By each control that can be used, or as the user says; empty where nobody knows."""
+    source: PaceSource
+    why: str = ""
+    """Why a control is of no use."""
+
+
+def _host(cadences: Sequence[Sequence[Cadence]]) -> _Host:
+    """The slowest host of those that go at one pace, by each control."""
+    known = [[one.ns for one in of_control if one.ns is not None] for of_control in cadences]
+    return _Host(tuple(max(ns) for ns in known if ns), PaceSource.CONTROL)
+
+
+def _said(step_time_ns: float, one: Paced, limits: Thresholds) -> _Host:
+    """What the user says, unless the steps may be several of that."""
+    guessed = one.device.window.source is WindowSource.KERNEL_PERIOD
+    if guessed and step_time_ns < limits.guessed_step_share * one.recorded_ns:
+        why = (
+            f"steps were found from kernel names and take {duration(one.recorded_ns)}, which may be"
+            f" several of {duration(step_time_ns)}"
+        )
+        return _Host((), PaceSource.OPTION, why)
+    return _Host((step_time_ns,), PaceSource.OPTION)
+
+
+def _pace(one: Paced, together: Sequence[Paced], host: _Host, limits: Thresholds) -> Pace:
+    recorded = Pace(round(one.recorded_ns), why=host.why)
+    if not host.steps_ns:
+        return recorded
+    own, *each = (
+        round(min(one.recorded_ns, _slowest(together, ns, limits)))
+        for ns in (median(host.steps_ns), *host.steps_ns)
+    )
     return replace(
         recorded,
-        own_ns=own[0],
-        low_ns=min(own),
-        high_ns=max(own),
-        source=source,
-        controls=len(host) if source is PaceSource.CONTROL else 0,
-        why=why,
+        own_ns=own,
+        low_ns=min(each),
+        high_ns=max(each),
+        source=host.source,
+        controls=len(each) if host.source is PaceSource.CONTROL else 0,
     )
 
 
-def _slowest(devices: Sequence[Paced], host_ns: float) -> float:
+def _slowest(devices: Sequence[Paced], host_ns: float, limits: Thresholds) -> float:
     """Length of a step that neither the host nor any of the devices keeps from being shorter."""
     alone = max(one.device_ns(one.late.alone) for one in devices)
-    if alone <= (1 + SAME_PACE) * host_ns:
+    if alone <= (1 + limits.same_pace_share) * host_ns:
         return max(host_ns, alone)
     # The host was faster than that: what followed from its lateness was the recording's, too.
     return max(host_ns, *(one.device_ns(one.late.time) for one in devices))
