@@ -19,29 +19,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from overlapcheck.columns import ABSENT, Index, blocks, last_at_or_before, taken
+from overlapcheck.columns import blocks
+from overlapcheck.searches import places
 
 Ns = npt.NDArray[np.int64]
 """Array of nanoseconds, shape (n,)."""
 
 _NONE: Final[Ns] = np.empty(0, dtype=np.int64)
-
-
-def covering(start_ns: Ns, end_ns: Ns, at_ns: Ns) -> Index:
-    """Position of the last interval to start at or before each time, where that still covers it.
-
-    Where intervals are nested, a time behind an inner one counts as in none.
-
-    Args:
-        start_ns: sorted, shape (n,).
-        end_ns: shape (n,).
-        at_ns: times, shape (k,), any order.
-
-    Returns:
-        Positions, shape (k,); ABSENT where a time lies in none.
-    """
-    at = last_at_or_before(start_ns, at_ns)
-    return np.where(taken(end_ns, at, at_ns.min() if at_ns.size else 0) > at_ns, at, ABSENT)
 
 
 def _frozen(values: Ns) -> Ns:
@@ -217,7 +201,7 @@ class Intervals:
         """See `covered_before`; `whole` is the time that the pieces before each one cover."""
         if not self:
             return np.zeros(at.shape, dtype=np.int64)
-        index = np.searchsorted(self.start_ns, at, side="right")
+        index = places(self.start_ns, at, side="right")
         before = np.maximum(index - 1, 0)
         start = self.start_ns[before]
         partial = np.minimum(at, self.end_ns[before]) - start
@@ -238,6 +222,11 @@ class Intervals:
         whole = np.concatenate(([0], np.cumsum(self.length_ns)))
         covered = np.empty(start.shape, dtype=np.int64)
         for block in blocks(start.size):
-            before = self._covered(start[block], whole)
-            np.maximum(self._covered(end[block], whole) - before, 0, out=covered[block])
+            begin, finish = start[block], end[block]
+            # Times mostly ascend: then few pieces are near those of one block.
+            first = max(int(np.searchsorted(self.end_ns, begin.min(), side="right")) - 1, 0)
+            near = slice(first, int(np.searchsorted(self.start_ns, finish.max())))
+            pieces = Intervals(self.start_ns[near], self.end_ns[near])
+            before = pieces._covered(begin, whole[near])
+            np.maximum(pieces._covered(finish, whole[near]) - before, 0, out=covered[block])
         return covered

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureProblem, NotKnown
 from overlapcheck.collectives import Collectives
 from overlapcheck.columns import ABSENT, Bools, Columns, Ints
 from overlapcheck.copies import Direction, UnifiedMigrations
@@ -23,9 +24,11 @@ from overlapcheck.order import Order
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
-from overlapcheck.trace import Process, Ranges, Strings
+from overlapcheck.trace import Process, Strings
+from overlapcheck.trace_tables import Ranges
 
 
 class WindowSource(StrEnum):
@@ -149,7 +152,7 @@ class StepTimes(Columns):
         """Number of the step that each time of the window lies in; ABSENT without steps."""
         if len(self) == 0:
             return np.full(time_ns.shape, ABSENT, dtype=np.int64)
-        row = np.searchsorted(self.start_ns, time_ns, side="right") - 1
+        row = last_at_or_before(self.start_ns, time_ns)
         return self.number[np.maximum(row, 0)]
 
 
@@ -199,6 +202,9 @@ class DeviceMeasurements(TimeUse):
     """Other processes that run kernels on the same GPU, and what they call it."""
     ranges: tuple[RangeUse, ...] = ()
     """By pattern of the selection, in its order."""
+    clock_skew_ns: int = 0
+    """By how much its clock is ahead of the host's at least; negative where behind. Times of the
+    host in its tables are on its clock: see `clocks.on_device_clock`."""
     notes: tuple[str, ...] = ()
     """What the user may want to know of the definitions: kernels that may be communication."""
 
@@ -211,49 +217,6 @@ class DeviceMeasurements(TimeUse):
     def idle(self) -> Intervals:
         """Window − compute."""
         return self.compute.complement(self.window.start_ns, self.window.end_ns)
-
-
-class CaptureFault(StrEnum):
-    """Why a recording cannot carry a verdict."""
-
-    NO_KERNELS = "no-kernels"
-    LAUNCHES_WITHOUT_ROWS = "launches-without-rows"
-    COPIES_WITHOUT_ROWS = "copies-without-rows"
-    MEMSETS_WITHOUT_ROWS = "memsets-without-rows"
-    ROWS_WITHOUT_LAUNCHES = "rows-without-launches"
-    STEPS_WITHOUT_WORK = "steps-without-work"
-    GRAPH_LAUNCHES_INVISIBLE = "graph-launches-invisible"
-    EVENTS_LOST = "events-lost"
-    UNTIMED_ROWS = "untimed-rows"
-    IMPOSSIBLE_ROWS = "impossible-rows"
-    NAMES_LOST = "names-lost"
-
-
-@dataclass(frozen=True)
-class CaptureProblem:
-    """One reason to doubt the recording."""
-
-    fault: CaptureFault
-    process: int
-    """Number of the process; ABSENT where it concerns the whole recording."""
-    what: str
-    """What was and what was not recorded, with counts."""
-    settle_with: str
-    """What would settle it, in the words of the recorder."""
-
-
-@dataclass(frozen=True)
-class NotKnown:
-    """Something that the numbers do not need and some explanations do, and that is not there."""
-
-    process: int
-    """Number of the process."""
-    what: str
-    """What cannot be told, and for want of what."""
-    causes: frozenset[str]
-    """Causes that cannot be found without it."""
-    settle_with: str
-    """What would record it, in the words of the recorder."""
 
 
 class Framework(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from overlapcheck.cli.option_values import (
+    causes_in,
+    check_format,
+    check_outputs,
+    pattern,
+    window_ns,
+)
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
@@ -64,19 +71,6 @@ _OPTIONS = (
         type=_PERCENT,
         metavar="PCT",
         help="Largest share with communication and no compute.",
-    ),
-    click.option(
-        "--max-failing-ranks",
-        type=_PERCENT,
-        metavar="PCT",
-        show_default="0",
-        help="Several reports: largest share of the ranks that may fail.",
-    ),
-    click.option(
-        "--expect-ranks",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Several reports: how many ranks there must be; default: as many as reports say.",
     ),
     click.option(
         "--require-copies/--no-require-copies",
@@ -162,6 +156,21 @@ _OPTIONS = (
         help="Neither keep the export of a report nor use one; see overlapcheck cache.",
     ),
 )
+_OF_RANKS = (
+    click.option(
+        "--max-failing-ranks",
+        type=_PERCENT,
+        metavar="PCT",
+        show_default="0",
+        help="Several reports: largest share of the ranks that may fail.",
+    ),
+    click.option(
+        "--expect-ranks",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Several reports: how many ranks there must be; default: as many as reports say.",
+    ),
+)
 
 _NAMES = (
     "min_overlap",
@@ -192,13 +201,21 @@ _NAMES = (
 
 def judging_options(command: Command) -> Command:
     """Add the shared options; the command receives them as one `judging` argument."""
+    return _with(command, _OPTIONS)
 
+
+def judging_options_of_ranks(command: Command) -> Command:
+    """The same, and those that judge several reports."""
+    return _with(command, (*_OPTIONS, *_OF_RANKS))
+
+
+def _with(command: Command, added: Sequence[Callable[[Command], Command]]) -> Command:
     @wraps(command)
     def with_judging(**options: Any) -> Any:
-        judging = _judging(**{name: options.pop(name) for name in _NAMES})
+        judging = _judging(**{name: options.pop(name, None) for name in _NAMES})
         return command(judging=judging, **options)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed(added):
         with_judging = option(with_judging)
     return with_judging  # type: ignore[return-value]  # wraps keeps the signature for click
 
@@ -239,12 +256,12 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "max-failing-ranks": o["max_failing_ranks"],
         "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
-        "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
-        "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,
+        "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
+        "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
-        "window": _window(o["window"]) if o["window"] else None,
+        "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
-        "comm-patterns": tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"])
+        "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])
         or None,
     }
     options = {"ceiling": "--ceiling" if o["ceiling"] else "--no-ceiling"}
@@ -253,63 +270,3 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         for key, value in values.items()
         if value is not None
     }
-
-
-def _causes(text: str) -> frozenset[str]:
-    from overlapcheck.causes import check_known
-
-    named = frozenset(part.strip() for part in text.split(",") if part.strip())
-    check_known(named)
-    return named
-
-
-def _pattern(option: str, text: str) -> str:
-    from overlapcheck.user_patterns import UserPattern
-
-    try:
-        UserPattern(text, option)
-    except ValueError as error:
-        raise PolicyInvalid(
-            f"{option} {text!r}: not a regular expression ({error})", "escape ( [ * + with \\"
-        ) from error
-    return text
-
-
-def _window(text: str) -> tuple[int, int]:
-    try:
-        start, end = (round(float(part) * 1e9) for part in text.split(".."))
-    except (ValueError, OverflowError):
-        start, end = 0, 0
-    if end <= start:
-        raise PolicyInvalid(
-            f"--window {text}: not a start and a later end", "write seconds: --window 1.5..2.25"
-        )
-    return start, end
-
-
-def check_format(name: str) -> str:
-    """The name of a format.
-
-    Raises:
-        PolicyInvalid: there is no such format.
-    """
-    from overlapcheck.renderers import renderers
-
-    if name not in renderers():
-        raise PolicyInvalid(
-            f"--format {name}: no such format", f"use one of {', '.join(sorted(renderers()))}"
-        )
-    return name
-
-
-def check_outputs(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Files whose suffixes choose their formats.
-
-    Raises:
-        PolicyInvalid: no format has a file's suffix.
-    """
-    from overlapcheck.renderers import renderer_for_file
-
-    for path in paths:
-        renderer_for_file(path.name)
-    return paths

@@ -9,18 +9,18 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.capture_info import CaptureInfo
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.kinds import CopyKind
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
-from overlapcheck.passes.lost_nodes import TOLERATED_SHARE
 from overlapcheck.passes.lost_rows import lost_rows
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
 from overlapcheck.selection import Selection
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing, Strings, Trace
 
 
@@ -30,15 +30,16 @@ def capture_problems(
     """Everything that makes one process's recording incomplete; empty when it is complete."""
     if len(process.kernels) == 0:
         return [_no_kernels(trace, process)]
+    limits = selection.thresholds
     found = [
-        lost_names(process),
-        *lost_rows(trace, process),
-        _rows_without_launches(trace, process),
-        impossible_rows(process, excerpt=selection.window_ns is not None),
+        lost_names(process, limits),
+        *lost_rows(trace, process, limits),
+        _rows_without_launches(trace, process, limits),
+        impossible_rows(process, limits, excerpt=selection.window_ns is not None),
         _backward(trace.info, process),
-        _copies_of_unknown_kind(process),
+        _copies_of_unknown_kind(process, limits),
         _steps_without_work(process, trace.strings, selection),
-        _untimed(trace.info, process),
+        _untimed(trace.info, process, limits),
         _lasting_no_time(process),
         *_messages(trace.info, process),
     ]
@@ -51,15 +52,16 @@ def launched_kernels(process: ProcessTables) -> bool:
     return bool((launches & process.calls.succeeded).any())
 
 
-def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProblem | None:
+def _rows_without_launches(
+    trace: Trace, process: ProcessTables, limits: Thresholds
+) -> CaptureProblem | None:
     kernels = process.kernels
     if len(process.calls) == 0:
-        return CaptureProblem(
+        return process.problem(
             CaptureFault.ROWS_WITHOUT_LAUNCHES,
-            process.number,
             f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them"
             f"{_why(trace.api_calls)}",
-            process.recorder.record_again(Content.CALLS),
+            Content.CALLS,
         )
     orphan = process.kernel_call == NO_CALL
     matched_starts = kernels.start_ns[~orphan]
@@ -68,13 +70,12 @@ def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProbl
     else:
         # Kernels launched before the capture began come first and are whole.
         lost = int((orphan & (kernels.start_ns > matched_starts.min())).sum())
-    if lost <= TOLERATED_SHARE * len(kernels):
+    if lost <= limits.lost_share * len(kernels):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.ROWS_WITHOUT_LAUNCHES,
-        process.number,
         f"{lost} of {count_of(len(kernels), 'kernel')} without the CUDA call that launched them",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -97,47 +98,45 @@ def _steps_without_work(
     # An idle step now and then (evaluation, checkpoint) is the program's own.
     if idle * 2 <= count:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.STEPS_WITHOUT_WORK,
-        process.number,
         f"{idle} of {count} '{ranges.family}' ranges hold no kernel",
-        process.recorder.record_again(Content.WORK_OF_STEPS),
+        Content.WORK_OF_STEPS,
     )
 
 
-def _copies_of_unknown_kind(process: ProcessTables) -> CaptureProblem | None:
+def _copies_of_unknown_kind(process: ProcessTables, limits: Thresholds) -> CaptureProblem | None:
     unknown = int(np.count_nonzero(process.copies.kind == CopyKind.UNKNOWN))
-    if unknown <= TOLERATED_SHARE * len(process.copies):
+    if unknown <= limits.lost_share * len(process.copies):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.COPIES_WITHOUT_ROWS,
-        process.number,
         f"{unknown} of {count_of(len(process.copies), 'copy', 'copies')} go nobody knows where:"
         " their kind is unknown",
-        process.recorder.record_again(Content.COPY_KINDS),
+        Content.COPY_KINDS,
     )
 
 
 def _backward(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
     if not info.dropped_backward:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.number,
         f"{count_of(info.dropped_backward, 'device row')} that cannot be: the end is before the"
         " start",
-        process.recorder.record_again(Content.TRUE_TIMES),
+        Content.TRUE_TIMES,
     )
 
 
-def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
-    if info.dropped_untimed <= TOLERATED_SHARE * len(process.kernels):
+def _untimed(
+    info: CaptureInfo, process: ProcessTables, limits: Thresholds
+) -> CaptureProblem | None:
+    if info.dropped_untimed <= limits.lost_share * len(process.kernels):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.UNTIMED_ROWS,
-        process.number,
         f"{count_of(info.dropped_untimed, 'device row')} without timestamps",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -146,11 +145,10 @@ def _lasting_no_time(process: ProcessTables) -> CaptureProblem | None:
     kernels = process.kernels
     if (kernels.end_ns > kernels.start_ns).any():
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.UNTIMED_ROWS,
-        process.number,
         f"{count_of(len(kernels), 'kernel')}, but not one that lasted any time",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -163,11 +161,10 @@ def _messages(info: CaptureInfo, process: ProcessTables) -> list[CaptureProblem]
     )
     who = process.recorder.name or "the recorder"
     return [
-        CaptureProblem(
+        process.problem(
             CaptureFault.EVENTS_LOST,
-            process.number,
             f"{who}: {' '.join(text.split())[:160]}",
-            process.recorder.record_again(Content.ALL_ROWS),
+            Content.ALL_ROWS,
         )
         for text in sorted(set(texts))
     ]
@@ -178,18 +175,16 @@ def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
     launches = int(one_of(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
     recorded = _recorded(process)
     if launches:
-        return CaptureProblem(
+        return process.problem(
             CaptureFault.NO_KERNELS,
-            process.number,
             f"{count_of(launches, 'kernel launch', 'kernel launches')}, but not one kernel row"
             f"{_why(trace.kernels)} (recorded: {recorded})",
-            process.recorder.record_again(Content.LAUNCHED_WORK),
+            Content.LAUNCHED_WORK,
         )
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.NO_KERNELS,
-        process.number,
         f"no kernel was recorded (recorded: {recorded})",
-        process.recorder.record_again(Content.GPU_WORK),
+        Content.GPU_WORK,
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import NamedTuple
 
-from overlapcheck.columns import Mask, distinct
+from overlapcheck.clocks import on_device_clock
+from overlapcheck.columns import Mask
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid, TooLarge
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
     DeviceMeasurements,
@@ -30,7 +33,7 @@ from overlapcheck.passes.framework import framework
 from overlapcheck.passes.ledger.blocking_calls import blocking_calls
 from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.passes.ledger.compute_gaps import compute_gaps
-from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
+from overlapcheck.passes.ledger.device_ledger import Surroundings, Timed, device_ledger
 from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
@@ -40,7 +43,6 @@ from overlapcheck.passes.process import (
     DeviceTables,
     ProcessTables,
     copies_on_device,
-    launch_start_ns,
     on_device,
     process_tables,
 )
@@ -50,18 +52,18 @@ from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import (
-    Kernels,
-    Missing,
-    PageFaults,
-    Ranges,
-    Trace,
-    processes_of,
-    rows_or_none,
-)
+from overlapcheck.trace import Missing, Trace, processes_of, rows_or_none
+from overlapcheck.trace_tables import Kernels, PageFaults, Ranges
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
+
+
+class _DeviceUse(NamedTuple):
+    """A device, as one process used it: what is measured and judged for itself."""
+
+    process: ProcessTables
+    device_id: int
 
 
 def measure(trace: Trace, selection: Selection) -> Measurements:
@@ -76,7 +78,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     others, orders = OtherProcesses(trace), Orders(selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
-        (process, device_id)
+        _DeviceUse(process, device_id)
         for process in with_kernels
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
@@ -94,10 +96,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         doubting = beside.submit(
             lambda: [capture_problems(trace, process, selection) for process in doubtful]
         )
-        devices = [
-            _measure_device(trace, process, device_id, selection, others, orders)
-            for process, device_id in chosen
-        ]
+        devices = [_measure_device(trace, use, selection, others, orders) for use in chosen]
         problems = [problem for found in doubting.result() for problem in found]
     if selection.device is not None and with_kernels and not devices:
         raise PolicyInvalid(
@@ -110,7 +109,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         replace(one, notes=(*one.notes, *lived_on(process, one.window, processes)))
         for (process, _), one in zip(chosen, devices, strict=True)
     ]
-    compared, meetings = device_meetings(devices)
+    compared, meetings = device_meetings(devices, selection.thresholds)
     return Measurements(
         devices=compared,
         problems=tuple(problems),
@@ -127,7 +126,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             one
             for process in with_kernels
             if process.number in judged
-            for one in not_known(trace, process)
+            for one in not_known(trace, process, selection.thresholds)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
@@ -147,7 +146,7 @@ def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
 
-def _require_few(chosen: Sequence[tuple[ProcessTables, int]]) -> None:
+def _require_few(chosen: Sequence[_DeviceUse]) -> None:
     if len(chosen) <= MOST_DEVICES:
         return
     several = len({device_id for _, device_id in chosen}) > 1
@@ -181,35 +180,31 @@ def _check_steps(
 
 
 def _measure_device(
-    trace: Trace,
-    process: ProcessTables,
-    device_id: int,
-    selection: Selection,
-    others: OtherProcesses,
-    orders: Orders,
+    trace: Trace, use: _DeviceUse, selection: Selection, others: OtherProcesses, orders: Orders
 ) -> DeviceMeasurements:
-    limits = selection.thresholds
+    (process, device_id), limits = use, selection.thresholds
     kernels = on_device(process.kernels, device_id)
     copies = copies_on_device(process.copies, device_id)
     memsets = on_device(process.memsets, device_id)
     whole = kernels is process.kernels
     call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
-    launch_ns = launch_start_ns(call, process.calls)
-    steps = choose_window(process, kernels, copies, launch_ns, trace.strings, selection)
-    del launch_ns  # a large trace needs the room
+    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
+    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
+    steps = choose_window(process, tables, selection)
     window = steps.window
 
     key = trace.device_key(process.number, device_id)
-    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
     compute = _union(kernels, ~is_comm, window)
     communication = _union(kernels, is_comm, window)
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
     one_engine = trace.copy_engines(key) == 1
     migrations = unified_migrations(copies, window)
-    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
+        timed = beside.submit(
+            lambda: Timed.of(process, orders.of(process), device_id, trace.info.environment, limits)
+        )
         around = Surroundings(
             steps,
             idle,
@@ -220,20 +215,20 @@ def _measure_device(
             trace.info.environment,
             call_sites(process.calls, trace, limits),
         )
-        explaining = beside.submit(
-            lambda: device_ledger(process, tables, orders.of(process), around, limits)
-        )
+        explaining = beside.submit(lambda: device_ledger(process, timed.result(), around, limits))
         streams = stream_timelines(process, tables, compute, window)
         all_copies = _all(overlap.copy for overlap in overlaps.values())
         gaps, stream_gaps = compute_gaps(kernels, is_comm, idle, streams, all_copies)
         link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
         slowed = contention(tables, Transfers(link, communication), window, limits)
-        blocking = blocking_calls(process.calls, idle, window, limits)
         times = step_times(kernels, steps, compute, overlaps)
-        in_window = InWindow(steps, compute, streams)
+        skew_ns = timed.result().clock_skew_ns
+        calls = on_device_clock(process.calls, skew_ns)
+        blocking = blocking_calls(calls, idle, window, limits)
+        in_window = InWindow(steps, compute, streams, calls)
         found = collectives(process, tables, in_window, limits)
-        notes = communication_hints(process, tables, in_window)
-        explained = explaining.result()
+        notes = communication_hints(process, tables, in_window, limits)
+        ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,
         process=process.number,
@@ -254,11 +249,12 @@ def _measure_device(
         stream_gaps=stream_gaps,
         blocking=blocking,
         steps=times,
-        ledger=explained.ledger,
+        ledger=ledger,
         order=orders.of(process),
         contention=slowed,
         collectives=found,
-        notes=(*notes, *told_skew(explained.clock_skew_ns)),
+        clock_skew_ns=skew_ns,
+        notes=(*notes, *told_skew(skew_ns)),
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)

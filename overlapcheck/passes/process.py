@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from overlapcheck.api_kinds import api_kind
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
@@ -18,19 +19,18 @@ from overlapcheck.columns import (
     Index,
     Ints,
     Mask,
-    by_group,
+    Whole,
     constant,
-    groups,
     narrow,
-    numbered,
-    ordered,
-    position_of,
-    taken,
+    one_of,
 )
+from overlapcheck.grouping import by_group, groups, numbered, ordered
 from overlapcheck.kinds import CopyKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
-from overlapcheck.recorder import Recorder
-from overlapcheck.trace import (
+from overlapcheck.recorder import Content, Recorder
+from overlapcheck.searches import position_of, taken
+from overlapcheck.trace import Missing, Strings, Table, Trace, rows_or_none
+from overlapcheck.trace_tables import (
     ApiCalls,
     Contexts,
     Copies,
@@ -38,17 +38,12 @@ from overlapcheck.trace import (
     EventRecords,
     Kernels,
     Memsets,
-    Missing,
     MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
     Streams,
-    Strings,
     Syncs,
-    Table,
-    Trace,
-    rows_or_none,
 )
 
 NO_CALL = ABSENT
@@ -85,9 +80,21 @@ class ProcessTables:
     @cached_property
     def call_kind(self) -> Codes:
         """ApiKind of each call."""
+        names, position = self._call_names
+        return np.array([api_kind(name) for name in names], dtype=np.int8)[position]
+
+    def calls_named(self, matches: Callable[[str], bool]) -> Index:
+        """Rows of the calls whose name fulfils a predicate, which is asked once for each."""
+        names, position = self._call_names
+        chosen = [number for number, name in enumerate(names) if matches(name)]
+        return np.flatnonzero(one_of(position, chosen)) if chosen else np.empty(0, dtype=np.intp)
+
+    @cached_property
+    def _call_names(self) -> tuple[list[str], Whole]:
+        """The distinct names of the calls, and which of them each call has."""
         found, position = numbered(self.calls.name_id)
-        kinds = [api_kind(self.strings.text(i)) for i in found.tolist()]
-        return np.array(kinds, dtype=np.int8)[position]
+        width = np.min_scalar_type(-found.size)
+        return [self.strings.text(i) for i in found.tolist()], position.astype(width)
 
     @cached_property
     def launches(self) -> CallIndex:
@@ -98,6 +105,10 @@ class ProcessTables:
     def kernel_call(self) -> Index:
         """Row of the call that launched each kernel; ABSENT where there is none."""
         return self.launches.rows(self.kernels.correlation_id)
+
+    def problem(self, fault: CaptureFault, what: str, lacking: Content) -> CaptureProblem:
+        """A reason to doubt what was recorded of it, settled by recording what is lacking."""
+        return CaptureProblem(fault, self.number, what, self.recorder.record_again(lacking))
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from overlapcheck._version import __version__
-from overlapcheck.fleet import (
-    FleetCause,
-    FleetCheck,
-    FleetReport,
-    LostReport,
-    RankRow,
-    ReportResult,
-    Settings,
-)
+from overlapcheck.fleet import FleetCause, FleetCheck, FleetReport
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import duration
 from overlapcheck.ranks.inputs import natural
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import label
 from overlapcheck.ranks.meet import MetRanks, met_ranks
 from overlapcheck.ranks.missing import missing_ranks
-from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
+from overlapcheck.ranks.outliers import far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
-from overlapcheck.user_patterns import UserPattern
-from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
+from overlapcheck.report_result import LostReport, RankRow, ReportResult, Settings
+from overlapcheck.thresholds import Thresholds, moved_text
+from overlapcheck.verdict import SEVERITY, Check, Outcome
 
 MAX_LABELS = 16
 MAX_OUTLIERS = 200
@@ -41,25 +35,17 @@ _NO_SETTINGS = Settings("", "", "", {})
 
 
 def merge(
-    paths: Sequence[Path],
-    results: Mapping[int, ReportResult],
-    lost: Mapping[int, LostReport],
-    *,
-    pattern: UserPattern | None = None,
-    same_host: bool = False,
-    policy: Policy | None = None,
+    reports: JobReports, results: Mapping[int, ReportResult], lost: Mapping[int, LostReport]
 ) -> FleetReport:
     """The answer over all ranks.
 
     Args:
-        paths: all reports.
+        reports: all of the job.
         results: of those that were judged, by position among the paths.
         lost: the others, and behind them what could hold further reports.
-        pattern: the user's way to tell ranks from paths.
-        same_host: whether the user says that all reports share one clock.
-        policy: how many ranks there are, and how many may fail; None for none.
     """
-    labels = label(paths, results, pattern)
+    limits = reports.limits
+    labels = label(reports.paths, results, reports.pattern)
     owned = [
         (replace(row, label=labels.labels[number][position], report_number=number), position)
         for number in sorted(results)
@@ -68,14 +54,15 @@ def merge(
     owned.sort(key=lambda one: natural(one[0].label))
     rows = [row for row, _ in owned]
     owners = [(row.report_number, position) for row, position in owned]
-    meetings = met_ranks(rows, owners, results, same_host=same_host)
-    unusual = outliers(rows)
+    meetings = met_ranks(rows, owners, results, same_host=reports.job.same_host, limits=limits)
+    unusual = outliers(rows, limits)
     notes = [f"ranks by {labels.how}"]
+    if limits.moved():
+        notes.append(f"moved thresholds: {moved_text(limits.moved())}")
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
-    policy = policy or Policy()
-    missing = missing_ranks(paths, results, lost, labels, policy, pattern)
-    share = failing_ranks(results, lost, policy, missing.count if missing else 0)
+    missing = missing_ranks(reports, results, lost, labels)
+    share = failing_ranks(results, lost, reports.policy, missing.count if missing else 0)
     return FleetReport(
         tool_version=__version__,
         outcome=share.outcome,
@@ -89,7 +76,7 @@ def merge(
         stragglers_total=len(meetings.stragglers),
         outliers=unusual[:MAX_OUTLIERS],
         outliers_total=len(unusual),
-        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows)),
+        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows, limits)),
         meetings=meetings.summaries[:MAX_MEETINGS],
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
@@ -99,7 +86,7 @@ def merge(
 
 def lacks_ranks(path: Path, report: Report) -> bool:
     """Whether the only report that was found says that there are further ranks."""
-    return merge([path], {0: summarize(report)}, {}).missing is not None
+    return merge(JobReports([path]), {0: summarize(report)}, {}).missing is not None
 
 
 def _checks(rows: Sequence[RankRow], of_reports: Sequence[Check]) -> tuple[FleetCheck, ...]:
@@ -135,7 +122,7 @@ def _check(name: str, found: list[tuple[str, Check]]) -> FleetCheck:
     )
 
 
-def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
+def _causes(rows: Sequence[RankRow], limits: Thresholds) -> tuple[FleetCause, ...]:
     """One entry per cause, costliest over all ranks first."""
     holders: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -148,8 +135,8 @@ def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
         order = sorted(numbers, key=lambda n: (-found[n].share, n))
         worst = found[order[0]]
         unusual: list[int] = []
-        if len(rows) >= MIN_RANKS:
-            above = far_above(shares)
+        if len(rows) >= limits.outlier_ranks_least:
+            above = far_above(shares, limits)
             unusual = [n for n in order if above[n]]
         merged.append(
             FleetCause(

@@ -8,13 +8,15 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind, MemoryKind, StreamKey
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import duration, percent
 from overlapcheck.reporting.level_of_detail import Part
 from overlapcheck.timeline import EventKind, RowRole, TimelineRow
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
 
 MAX_STREAMS = 16
 MAX_THREADS = 6
@@ -68,7 +70,10 @@ class Launch(NamedTuple):
 
 @dataclass(frozen=True)
 class HostCalls:
-    """The process's CUDA calls that touch the window, and which launched what is looked for."""
+    """The process's CUDA calls that touch the window, and which launched what is looked for.
+
+    On the device's clock.
+    """
 
     window: ApiCalls
     launches: ApiCalls
@@ -99,6 +104,14 @@ class Drawing:
     left_out: int
 
 
+class _Work(NamedTuple):
+    """What a process's streams did in the window."""
+
+    kernels: Kernels
+    copies: Copies
+    memsets: Memsets
+
+
 def host_calls(
     trace: Trace, device: DeviceMeasurements, launches: Index, held_from_ns: int
 ) -> HostCalls:
@@ -110,7 +123,7 @@ def host_calls(
         launches: rows, among the process's calls, of launches that are wanted, in any order.
         held_from_ns: from which length on a call held its thread.
     """
-    calls = rows_or_none(trace.api_calls, ApiCalls)
+    calls = on_device_clock(rows_or_none(trace.api_calls, ApiCalls), device.clock_skew_ns)
     wanted = np.unique(launches)
     mine = calls.process == device.process
     of_process = wanted if mine.all() else np.flatnonzero(mine)[wanted]
@@ -131,13 +144,15 @@ def draw_rows(
     drawing = Drawing([], [], {}, {}, 0)
     _causes(drawing, device)
     # Contexts belong to one device, so a stream tells the device too.
-    kernels = _own(rows_or_none(trace.kernels, Kernels), device)
-    copies = _own(rows_or_none(trace.copies, Copies), device)
-    memsets = _own(rows_or_none(trace.memsets, Memsets), device)
+    work = _Work(
+        _own(rows_or_none(trace.kernels, Kernels), device),
+        _own(rows_or_none(trace.copies, Copies), device),
+        _own(rows_or_none(trace.memsets, Memsets), device),
+    )
     drawn = device.streams[:MAX_STREAMS]
     order = list(StreamRole)
     for stream in sorted(drawn, key=lambda s: (order.index(s.role), s.stream_id)):
-        _stream(drawing, device, stream, kernels, copies, memsets, names)
+        _stream(drawing, device, stream, work, names)
     _migrations(drawing, trace, device, names)
     left_out = len(device.streams) - len(drawn) + _threads(drawing, trace, device, host)
     return Drawing(drawing.rows, drawing.parts, drawing.stream_rows, drawing.thread_rows, left_out)
@@ -181,9 +196,7 @@ def _stream(
     drawing: Drawing,
     device: DeviceMeasurements,
     stream: StreamTimeline,
-    kernels: Kernels,
-    copies: Copies,
-    memsets: Memsets,
+    work: _Work,
     names: OwnNames,
 ) -> None:
     row = len(drawing.rows)
@@ -198,7 +211,7 @@ def _stream(
         mask: Mask = (table.context_id == key.context_id) & (table.stream_id == key.stream_id)
         return mask
 
-    mine = _chosen(kernels, on(kernels))
+    mine = _chosen(work.kernels, on(work.kernels))
     is_comm = _communication(mine, stream)
     graph = names.id_of(_GRAPH)
     for kind, rows in (
@@ -211,12 +224,12 @@ def _stream(
         name = np.where(mine.opaque, graph, mine.name_id)[rows]
         zero = np.zeros(name.size, dtype=np.int64)
         _add(drawing, Part(row, kind, mine.start_ns[rows], mine.end_ns[rows], name, zero))
-    moved = _chosen(copies, on(copies))
+    moved = _chosen(work.copies, on(work.copies))
     for copy_kind, kind in _KINDS.items():
         of_kind = moved.rows(moved.kind == copy_kind)
         name = _copy_names(of_kind, kind, names)
         _add(drawing, Part(row, kind, of_kind.start_ns, of_kind.end_ns, name, of_kind.bytes))
-    sets = memsets.rows(on(memsets))
+    sets = work.memsets.rows(on(work.memsets))
     name = np.full(len(sets), names.id_of("memset"), dtype=np.int64)
     _add(drawing, Part(row, EventKind.MEMSET, sets.start_ns, sets.end_ns, name, sets.bytes))
 

@@ -8,16 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives, collective_kind
-from overlapcheck.columns import (
-    ABSENT,
-    Ints,
-    Mask,
-    constant,
-    groups,
-    last_before,
-    position_of,
-    taken,
-)
+from overlapcheck.columns import ABSENT, Ints, Mask, constant
+from overlapcheck.grouping import groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
 from overlapcheck.passes.collectives.nccl_messages import Messages, nccl_messages
@@ -32,8 +24,10 @@ from overlapcheck.rendezvous import (
     meetings,
     whole_channels,
 )
+from overlapcheck.searches import last_before, position_of, taken
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import Kernels, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import ApiCalls, Kernels
 
 
 @dataclass(frozen=True)
@@ -46,6 +40,8 @@ class InWindow:
     """The device's compute inside the window."""
     streams: Sequence[StreamTimeline]
     """Its streams, to see which also compute."""
+    calls: ApiCalls
+    """Of its process, at times of its clock."""
 
 
 def collectives(
@@ -90,7 +86,7 @@ def collectives(
         communicator=messages.communicator,
         order=order,
         since_ns=np.maximum(since, window.start_ns),
-        ready_ns=np.maximum(_launched(mine, process), _free(mine, before, streams)),
+        ready_ns=np.maximum(_launched(mine, process, found.calls), _free(mine, before, streams)),
         exposed_ns=end - start - found.compute.overlap_with(start, end),
         last=_last_of_steps(np.where(whole, step, NO_STEP)),
         on_compute_stream=_on_compute(mine, found, limits),
@@ -143,12 +139,12 @@ def _in_order(kernels: Kernels, step: Ints, *keys: Ints) -> tuple[Ints, Ints]:
     return position, before
 
 
-def _launched(kernels: Kernels, process: ProcessTables) -> Ints:
+def _launched(kernels: Kernels, process: ProcessTables, calls: ApiCalls) -> Ints:
     """When the launch of each had returned; its start where the launch is not recorded."""
     call = process.launches.rows(kernels.correlation_id)
-    if len(process.calls) == 0:
+    if len(calls) == 0:
         return kernels.start_ns
-    end = process.calls.end_ns[np.maximum(call, 0)]
+    end = calls.end_ns[np.maximum(call, 0)]
     return np.where(call == ABSENT, kernels.start_ns, np.minimum(end, kernels.start_ns))
 
 
@@ -185,7 +181,7 @@ def _on_compute(kernels: Kernels, found: InWindow, limits: Thresholds) -> Mask:
 
 
 def device_meetings(
-    devices: Sequence[DeviceMeasurements],
+    devices: Sequence[DeviceMeasurements], limits: Thresholds
 ) -> tuple[tuple[DeviceMeasurements, ...], tuple[Meeting, ...]]:
     """Where the devices of one report met: they share its clock; members number the devices.
 
@@ -202,7 +198,7 @@ def device_meetings(
             owners.append(number)
             channels.append(rows)
             members.append(Member((), 0, attendance(mine), exposed, *communicator_of(mine)))
-    found = meetings(members)
+    found = meetings(members, limits)
     met = [np.zeros(len(device.collectives), dtype=np.int64) for device in devices]
     transfer = [np.full_like(counts, ABSENT) for counts in met]
     for meeting in found:

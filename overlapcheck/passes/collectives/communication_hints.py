@@ -17,8 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Index, Ints, Mask, distinct
+from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import StreamTimeline, Window
@@ -33,14 +34,13 @@ from overlapcheck.passes.process import (
 )
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.quantities import percent
-from overlapcheck.trace import Copies, Kernels, Strings
-
-MIN_ALONE = 0.5
-"""Share of a kernel's time in which it must run beside no kernel of another stream."""
+from overlapcheck.thresholds import Thresholds
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Copies, Kernels
 
 
 def communication_hints(
-    process: ProcessTables, device: DeviceTables, inside: InWindow
+    process: ProcessTables, device: DeviceTables, inside: InWindow, limits: Thresholds
 ) -> tuple[str, ...]:
     """A line for each kernel that may be communication, costliest first.
 
@@ -48,8 +48,9 @@ def communication_hints(
         process: whose calls launched the kernels.
         device: the device's rows.
         inside: steps and streams of the window; without steps nothing is hinted at.
+        limits: how much of its time such a kernel runs alone.
     """
-    kernels, communication, copies = device.kernels, device.communication, device.copies
+    kernels, communication = device.kernels, device.communication
     steps, streams, strings = inside.steps, inside.streams, process.strings
     computing = [stream for stream in streams if stream.compute]
     waits = _waits(process)
@@ -67,13 +68,13 @@ def communication_hints(
         if key == main or share < MATERIAL_SHARE:
             continue
         mine = np.flatnonzero(judged & ~communication & _on(kernels, key))
-        exchanged = _between_waits(process, kernels, mine, copies, key, waits)
+        exchanged = _between_waits(process, device, mine, key, waits)
         beside = _beside(kernels, mine, streams, stream)
         length = kernels.end_ns[mine] - kernels.start_ns[mine]
         for name_id in distinct(kernels.name_id[mine]).tolist():
             named = kernels.name_id[mine] == name_id
             in_steps = distinct(steps.kernel_step[mine[named]])
-            alone = beside[named].sum() <= (1 - MIN_ALONE) * length[named].sum()
+            alone = beside[named].sum() <= (1 - limits.hint_alone_share) * length[named].sum()
             if alone and exchanged[named].all() and in_steps.size == every_step.size:
                 found.append(_hint(kernels, mine[named], key, steps.window, strings))
     return tuple(text for ns, text in sorted(found, reverse=True) if text)
@@ -116,18 +117,14 @@ def _waits(process: ProcessTables) -> Index:
 
 
 def _between_waits(
-    process: ProcessTables,
-    kernels: Kernels,
-    mine: Index,
-    copies: Copies,
-    key: StreamKey,
-    waits: Index,
+    process: ProcessTables, device: DeviceTables, mine: Index, key: StreamKey, waits: Index
 ) -> Mask:
     """Kernels of a stream with a wait of it before, and a record that another waits for behind.
 
     What a stream is given between two of its waits is one stretch; one with copies is a pipeline.
     """
     calls, syncs = process.calls, process.syncs
+    kernels, copies = device.kernels, device.copies
     own = (syncs.context_id[waits] == key.context_id) & (syncs.stream_id[waits] == key.stream_id)
     opens = np.sort(syncs.start_ns[waits[own]])
     launch = launch_start_ns(process.launches.rows(kernels.correlation_id[mine]), calls)

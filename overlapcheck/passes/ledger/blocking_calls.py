@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import by_group, groups
+from overlapcheck.grouping import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import BlockingCalls, Window
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 
 def blocking_calls(
@@ -21,7 +21,7 @@ def blocking_calls(
     """Long calls in the window, per API and thread.
 
     Args:
-        calls: the process's calls, outer before inner.
+        calls: the process's calls on the device's clock, outer before inner.
         idle: the device's idle time.
         window: calls are clipped to it.
         limits: how long is long.

@@ -17,22 +17,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, Mask, one_of, ordered
+from overlapcheck.columns import Index, Ints, Mask, one_of
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.grouping import ordered
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import Window, WindowSource
-from overlapcheck.passes.process import ABSENT_TIME, ProcessTables, launch_start_ns
+from overlapcheck.passes.process import ABSENT_TIME, DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.passes.window.period import Period, find_period
 from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
 from overlapcheck.quantities import count_of, percent
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Copies, Kernels, Strings
+from overlapcheck.thresholds import Thresholds
+from overlapcheck.trace_tables import Copies, Kernels
 
-HALF = 0.5
-"""Share of the kernel time that a period must hold, and ranges should."""
-FEW_KERNELS = 64
-"""A handful of equal kernels is also what a program of one pass has between its copies: a period of
-fewer must hold half of the copy time too."""
 _MARK_STEPS = (
     "so set-up is in it; to judge steps alone, mark them with NVTX ranges ('step 3') or name yours"
     " with --steps (--skip leaves out the first)"
@@ -50,29 +48,38 @@ class Steps:
     """What each step is called by, see `Window.first_step`; empty where no steps are judged."""
 
 
-def choose_window(
-    process: ProcessTables,
-    kernels: Kernels,
-    copies: Copies,
-    launch_ns: Ints,
-    strings: Strings,
-    selection: Selection,
-) -> Steps:
+@dataclass(frozen=True)
+class _Launches:
+    """A device's kernels by the ranges that launched them."""
+
+    kernels: Kernels
+    launch_ns: Ints
+    """Start of each kernel's launch call, ABSENT_TIME where not recorded."""
+    ranges: StepRanges
+    kernel_step: Index
+    """Range of each; NO_STEP for none."""
+
+    @property
+    def inside(self) -> Mask:
+        """Kernels of a step that were launched before the last range closed."""
+        return _launched_inside(self.kernel_step, self.launch_ns, self.ranges)
+
+
+def choose_window(process: ProcessTables, device: DeviceTables, selection: Selection) -> Steps:
     """The window of one device.
 
     Args:
         process: the process's tables.
-        kernels: the device's kernels, at least one.
-        copies: the device's copies.
-        launch_ns: start of each kernel's launch call, ABSENT_TIME where not recorded.
-        strings: names.
+        device: the device's rows, of kernels at least one.
         selection: the user's choices.
 
     Raises:
         PolicyInvalid: the process has no more steps than are to be skipped.
     """
+    kernels, copies = device.kernels, device.copies
+    launch_ns = launch_start_ns(device.kernel_call, process.calls)
     none = np.full(len(kernels), NO_STEP, dtype=np.intp)
-    ranges = step_ranges(process.ranges, strings, selection.steps)
+    ranges = step_ranges(process.ranges, process.strings, selection.steps)
     kernel_step = ranges.of_launches(launch_ns) if ranges else none
     if selection.window_ns is not None:
         start, end = selection.window_ns
@@ -80,10 +87,11 @@ def choose_window(
         window = Window(start, end, WindowSource.OPTION, "given by --window", family)
         return Steps(window, kernel_step)
     if ranges is not None:
-        found = _of_ranges(process, kernels, launch_ns, kernel_step, ranges, strings, selection)
+        launches = _Launches(kernels, launch_ns, ranges, kernel_step)
+        found = _of_ranges(process, launches, selection)
         if found is not None:
             return _numbered(_told_outside(found, kernels), kernel_step, ranges.numbers)
-        worked = bool(_launched_inside(kernel_step, launch_ns, ranges).any())
+        worked = bool(launches.inside.any())
         why = f"no kernel was launched in {_kept(ranges, selection.skip if worked else None)}"
         if worked or selection.steps is not None:
             return Steps(_nothing(kernels, why, ranges.family), kernel_step)
@@ -98,7 +106,7 @@ def choose_window(
         return Steps(_nothing(kernels, why), none)
     if selection.skip is not None:
         return Steps(_whole_run(kernels, copies, "no NVTX steps"), none)
-    steps = _from_period(process, kernels, copies, launch_ns, strings)
+    steps = _from_period(process, kernels, copies, launch_ns, selection.thresholds)
     if steps is not None:
         return replace(steps, window=_told_outside(steps.window, kernels))
     return Steps(
@@ -139,7 +147,7 @@ def _told_outside(window: Window, kernels: Kernels) -> Window:
     """The window, with a word on the kernel time outside where that is most of it."""
     inside = _held_ns(kernels.start_ns, kernels.end_ns, window.start_ns, window.end_ns)
     total = int((kernels.end_ns - kernels.start_ns).sum())
-    if inside >= HALF * total:
+    if inside >= Thresholds.window_kernel_share * total:
         return window
     return replace(
         window, why=f"{window.why}; {percent(1 - inside / total)} of the kernel time lies outside"
@@ -152,18 +160,13 @@ def _held_ns(start_ns: Ints, end_ns: Ints, first_ns: int, last_ns: int) -> int:
     return int(np.maximum(length, 0).sum())
 
 
-def _of_ranges(
-    process: ProcessTables,
-    kernels: Kernels,
-    launch_ns: Ints,
-    kernel_step: Index,
-    ranges: StepRanges,
-    strings: Strings,
-    selection: Selection,
-) -> Window | None:
+def _of_ranges(process: ProcessTables, launches: _Launches, selection: Selection) -> Window | None:
     """The window of a range family; None where its kept ranges launched nothing here."""
+    kernels, ranges, kernel_step = launches.kernels, launches.ranges, launches.kernel_step
     if selection.skip is None:
-        skip = warm_up_steps(kernel_step, kernels, process.calls, strings, ranges.start_ns)
+        skip = warm_up_steps(
+            kernel_step, kernels, process.calls, process.call_kind, ranges.start_ns
+        )
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
@@ -175,7 +178,7 @@ def _of_ranges(
                 f"skip {len(ranges) - 1} at most",
             )
     kept = kernel_step >= skip
-    inside = kept & _launched_inside(kernel_step, launch_ns, ranges)
+    inside = kept & launches.inside
     if not inside.any():
         return None
     return Window(
@@ -190,7 +193,7 @@ def _of_ranges(
 
 
 def _from_period(
-    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints, strings: Strings
+    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints, limits: Thresholds
 ) -> Steps | None:
     # A kernel whose launch was not recorded belongs to no step here either.
     launched = np.flatnonzero(launch_ns != ABSENT_TIME)
@@ -198,16 +201,16 @@ def _from_period(
     reach = np.maximum.accumulate(kernels.end_ns[order])
     gap = np.maximum(kernels.start_ns[order] - np.concatenate((reach[:1], reach[:-1])), 0)
     length = kernels.end_ns - kernels.start_ns
-    least = HALF * int(length.sum())
-    period = find_period(kernels.name_id[order], gap, length[order], least)
-    if period is None or not _holds_its_copies(period, kernels.rows(order), copies):
+    least = Thresholds.window_kernel_share * int(length.sum())
+    period = find_period(kernels.name_id[order], gap, length[order], least, limits)
+    if period is None or not _holds_its_copies(period, kernels.rows(order), copies, limits):
         return None
-    position = np.searchsorted(period.starts, np.arange(order.size), side="right") - 1
+    position = last_at_or_before(period.starts, np.arange(order.size))
     position[period.end :] = NO_STEP
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
-    skip = warm_up_steps(kernel_step, kernels, process.calls, strings, starts)
+    skip = warm_up_steps(kernel_step, kernels, process.calls, process.call_kind, starts)
     kept = kernel_step >= skip
     repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(
@@ -227,12 +230,17 @@ def _numbered(window: Window, kernel_step: Index, numbers: Ints) -> Steps:
     return Steps(replace(window, first_step=first, last_step=last), kernel_step, numbers)
 
 
-def _holds_its_copies(period: Period, launched: Kernels, copies: Copies) -> bool:
+def _holds_its_copies(
+    period: Period, launched: Kernels, copies: Copies, limits: Thresholds
+) -> bool:
     """Whether a period is many kernels, or few that run among the copies, not between them."""
-    if period.end - period.first >= FEW_KERNELS:
+    if period.end - period.first >= limits.period_few_kernels:
         return True
     moved = copies.rows(_between_host_and_device(copies))
     mine = slice(period.first, period.end)
     first, last = int(launched.start_ns[mine].min()), int(launched.end_ns[mine].max())
     total = int((moved.end_ns - moved.start_ns).sum())
-    return _held_ns(moved.start_ns, moved.end_ns, first, last) >= HALF * total
+    return (
+        _held_ns(moved.start_ns, moved.end_ns, first, last)
+        >= Thresholds.window_kernel_share * total
+    )

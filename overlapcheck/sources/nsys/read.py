@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, constant, distinct
+from overlapcheck.columns import ABSENT, Ints, constant
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.grouping import distinct
 from overlapcheck.program_name import with_program_names
 from overlapcheck.sources.nsys.columnar import open_folder
 from overlapcheck.sources.nsys.database import Database, open_database
@@ -29,7 +30,8 @@ from overlapcheck.sources.nsys.schemas import (
     unified_memory,
 )
 from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers, decoded, integers, text
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace
+from overlapcheck.trace import Missing, Strings, Trace
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -156,7 +158,7 @@ def _check_window(db: Database, excerpt: Excerpt, work: device_work.DeviceWork) 
     if span is not None:
         window = f"{excerpt.start_ns / 1e9:g}..{excerpt.end_ns / 1e9:g}"
         raise PolicyInvalid(
-            f"--window {window}: no kernel runs there",
+            f"window {window}: no kernel runs there",
             f"kernels run from {span[0] / 1e9:.3f} to {span[1] / 1e9:.3f} seconds of the trace",
         )
 

@@ -16,7 +16,8 @@ from overlapcheck.sources.nsys import excerpt
 from overlapcheck.sources.nsys.excerpt import Launched
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import ApiCalls, Kernels, Ranges, rows_or_none
+from overlapcheck.trace import rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from tests.export import RealExport
 
 EXPORTS = ("pt_pageable", "cu_double_buffer", "cu_legacy_default", "ddp_bucketed", "pt_graph")
@@ -95,7 +96,7 @@ def test_a_window_without_kernels_is_told_where_they_are(real_export: RealExport
     with pytest.raises(PolicyInvalid) as wrong:
         read_trace(real_export("pt_pageable"), (1_000_000_000, 2_000_000_000))
 
-    assert wrong.value.message == "--window 1..2: no kernel runs there"
+    assert wrong.value.message == "window 1..2: no kernel runs there"
     assert "kernels run from 16." in wrong.value.hint
 
 
