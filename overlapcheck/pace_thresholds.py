@@ -19,8 +19,9 @@ class PaceThresholds:
         " cadence of another run",
     )  # fmt: skip
     same_pace_share: float = decides(
-        0.01, Unit.SHARE, "profiler-overhead",
-        reason="two runs of a program that its device bounds differ by about 1 % (H200)",
+        0.03, Unit.SHARE, "profiler-overhead",
+        reason="a control and a recording are two runs, often on two machines: where the device is"
+        " the bound they differed by up to 3 % (H200, 15 programs)",
         if_wrong="smaller takes the difference of two runs for the recording's; larger leaves what"
         " follows from lateness in the window of a program that the recording slowed",
     )  # fmt: skip
