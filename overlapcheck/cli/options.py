@@ -15,6 +15,7 @@ from overlapcheck.cli.option_values import (
     check_format,
     check_outputs,
     pattern,
+    time_ns,
     window_ns,
 )
 from overlapcheck.errors import PolicyInvalid
@@ -97,6 +98,11 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         metavar="N",
         help="Leading steps to leave out; default: warm-up, 0 keeps all.",
+    ),
+    click.option(
+        "--step-time",
+        metavar="TIME",
+        help="How long a step takes when nothing records it, 20.6ms: judge at that pace.",
     ),
     click.option(
         "--window", metavar="START..END", help="Judge this part of the trace, in its seconds."
@@ -190,6 +196,7 @@ _NAMES = (
     "streams",
     "steps",
     "skip",
+    "step_time",
     "window",
     "device",
     "comm_pattern",
@@ -266,6 +273,7 @@ def given(o: Mapping[str, Any]) -> dict[str, Setting]:
         "streams": o["streams"],
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
+        "step-time": time_ns("--step-time", o["step_time"]) if o["step_time"] is not None else None,
         "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
         "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])

@@ -40,6 +40,7 @@ _READERS: Mapping[str, Reader] = {
     "streams": values.text,
     "steps": values.pattern,
     "skip": values.count,
+    "step-time": values.time,
     "comm-patterns": values.patterns,
 }
 _TABLES = ("fail-on", "overlap", "allow", "ranges", "thresholds")
