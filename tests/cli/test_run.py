@@ -193,9 +193,12 @@ def test_the_sanitizer_gets_the_command_once_more_and_its_answer_counts(
 
     delivered: list[Any] = []
     monkeypatch.setattr("overlapcheck.capture.sanitizer.sanitize", sanitize)
-    monkeypatch.setattr(
-        "overlapcheck.cli.output.deliver", lambda report, _: delivered.append(report) or 0
-    )
+
+    def deliver(report: Any, _: Any) -> ExitCode:
+        delivered.append(report)
+        return ExitCode.PASS
+
+    monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
     run("--duration", "5", "--sanitizer", "python", "train.py")
     run("python", "train.py")
 

@@ -9,6 +9,7 @@ from tests.export import RealExport
 from tests.streams.programs import edges_of, hosts_of, measured_export, report_of
 
 READY, REUSE = ("h2d", "compute", "ready"), ("compute", "h2d", "reuse")
+TIMER = ("cudaEventSynchronize", "compute")
 BUCKETS = 3
 
 
@@ -43,7 +44,7 @@ BUCKETS = 3
                 ("compute", "collective", "ready", 0, BUCKETS),
                 ("collective", "compute", "ready", 0, BUCKETS),
             },
-            {("cudaEventSynchronize", "compute", -1, 7), ("cudaEventSynchronize", "compute", -2, 1)},
+            {(*TIMER, -1, 7), (*TIMER, -2, 1)},
         ),
     ],
 )  # fmt: skip
