@@ -68,17 +68,22 @@ def verdict_line(report: Report) -> Text:
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
+    pace = at_pace(report)
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said += pace
     elif outcome is Outcome.INCONCLUSIVE:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        said = f"{of} failed: {_names(behind, report)}{_first_cause(report)}"
-    if report.verdict.basis is Basis.OWN_PACE:
-        said = f"{said}, at own pace"
+        said = f"{of} failed{pace}: {_names(behind, report)}{_first_cause(report)}"
     mark = _mark_of(report)
     return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
+
+
+def at_pace(report: Report) -> str:
+    """ " at own pace" where the verdict is on that; "" as recorded."""
+    return " at own pace" if report.verdict.basis is Basis.OWN_PACE else ""
 
 
 def _names(checks: list[Check], report: Report) -> str:
