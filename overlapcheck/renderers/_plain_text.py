@@ -6,8 +6,9 @@ from overlapcheck.clean import clean
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
-from overlapcheck.renderers._terminal_head import at_pace, device_title, window_lines
+from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
+from overlapcheck.renderers._window_words import at_pace
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 

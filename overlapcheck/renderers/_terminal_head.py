@@ -20,9 +20,9 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
     wrap,
 )
-from overlapcheck.renderers._window_words import part_without_steps
+from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
-from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome
+from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -79,11 +79,6 @@ def verdict_line(report: Report) -> Text:
         said = f"{of} failed{pace}: {_names(behind, report)}{_first_cause(report)}"
     mark = _mark_of(report)
     return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
-
-
-def at_pace(report: Report) -> str:
-    """ " at own pace" where the verdict is on that; "" as recorded."""
-    return " at own pace" if report.verdict.basis is Basis.OWN_PACE else ""
 
 
 def _names(checks: list[Check], report: Report) -> str:
