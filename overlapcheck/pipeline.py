@@ -18,13 +18,16 @@ from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
+from overlapcheck.errors import OverlapcheckError
 from overlapcheck.finding import Finding
 from overlapcheck.job import Job
-from overlapcheck.measurements import Measurements
+from overlapcheck.measurements import Measurements, WindowSource
+from overlapcheck.pace import PaceSource
 from overlapcheck.passes import measure as passes
 from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.control import control_of
 from overlapcheck.passes.pace.own_pace import own_paces
+from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
@@ -38,6 +41,7 @@ from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.second_run import SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
@@ -173,38 +177,103 @@ def run(
     *,
     spec: CaptureSpec | None = None,
     reading: Reading | None = None,
+    control: str | int = "auto",
     judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
     **options: Unpack[JudgingOptions],
 ) -> Report:
-    """Record a program, then judge the recording.
+    """Record a program, then judge the recording; where the host is late, at the own pace.
 
     Args:
         command: program and arguments.
         spec: what to record and where to leave it; None takes what disturbs least and proves most.
         reading: with which nsys it is recorded, how it is read, and who is told meanwhile.
-        judging: entered when the recording lies in its place and the program's end is known, and
-            left when it is judged; what it raises keeps it from being judged.
+        control: whether the program runs once more, with NVTX ranges alone recorded, so that the
+            verdict is on its own pace: "auto" where that would settle something, "always", "never",
+            or how many times, in turns with as many recordings. What goes wrong then costs nothing
+            of the first verdict.
+        judging: entered when a recording lies in its place and the program's end is known, and
+            left when it is judged; what it raises keeps it from being judged. Entered once more
+            when there are controls, with these.
         options: policy and selection, see `analyze`.
 
     Returns:
-        The report, with `captured` saying where the recording lies and how the program ended.
+        The report, with `captured` saying where the recordings lie and how the program ended.
 
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
     from overlapcheck.capture.discovery import find_nsys
     from overlapcheck.capture.profile import profile
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
 
+    plan = ControlPlan.of(control)
     spec, reading = spec or CaptureSpec(), reading or Reading()
     nsys = find_nsys(reading.nsys)
-    captured = profile(spec, command, nsys, progress=reading.progress, warn=reading.warn)
+    progress, warn = reading.progress, reading.warn
+    again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)
+    captured = profile(spec, command, nsys, progress=progress, warn=warn)
     reading = replace(reading, nsys=nsys.path)
     if spec.keep_in:
         reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):
-        report = analyze(captured.report, reading=reading, **options)
-    return replace(report, captured=captured)
+        first = analyze(captured.report, reading=reading, **options)
+    first = replace(first, captured=captured)
+    has_steps = any(one.window.source == WindowSource.NVTX_STEPS for one in first.devices)
+    if not again.announced(plan, captured, first.wants_control, has_steps=has_steps):
+        return first
+    runs = again.controls(plan, captured)
+    if not runs.controls:
+        return first
+    try:
+        with judging(runs):
+            second = _by_controls(first, runs, again, reading, options)
+    except (OverlapcheckError, KeyboardInterrupt) as error:
+        again.keep_first(getattr(error, "message", "") or "interrupted", runs)
+        second = first
+    return replace(second, captured=runs)
+
+
+def _by_controls(
+    first: Report,
+    runs: CapturedReport,
+    again: SecondRuns,
+    reading: Reading,
+    options: JudgingOptions,
+) -> Report:
+    """The first recording judged once more, by controls; where they tell nothing, as it was.
+
+    Args:
+        first: of the recording alone.
+        runs: the same recording, with controls.
+        again: told why the first verdict is kept.
+        reading: of the recording.
+        options: of `analyze`.
+    """
+    beside = replace(reading, keep_export=None, timeline=False)
+    otherwise = {}
+    if again.to_its_end and first.measurements is not None:
+        for control in runs.controls:
+            held = control_of(control.name, read_trace(control, reading=beside))
+            otherwise[control] = other_steps(first.measurements, held)
+    alike = [control for control in runs.controls if not otherwise.get(control)]
+    second = first
+    if alike:
+        second = analyze(runs.report, reading=reading, control=alike, **options)
+    repeats = [analyze(one, reading=beside, **options) for one in runs.repeats]
+    again.tell_spread([_step_ns(one) for one in repeats], _step_ns(first))
+    paces = [device.pace for device in second.devices if device.pace is not None]
+    if any(pace.source is PaceSource.CONTROL for pace in paces):
+        return second
+    reasons = [*(why for why in otherwise.values() if why), *(pace.why for pace in paces)]
+    again.keep_first(next(filter(None, reasons), "no steps that could be timed"), runs)
+    return first
+
+
+def _step_ns(report: Report) -> float | None:
+    """Mean length of the judged steps of the device where they take longest."""
+    devices = [one for one in report.devices if one.window.steps]
+    return max((one.window_ns / (one.window.steps or 1) for one in devices), default=None)
 
 
 def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
