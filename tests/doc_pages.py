@@ -92,7 +92,7 @@ def unknown(words: list[str]) -> str:
             return name
         command = command.commands[name]
     takes_value = {
-        option: not (isinstance(parameter, click.Option) and parameter.is_flag)
+        option: not parameter.is_flag
         for parameter in command.params
         if isinstance(parameter, click.Option)
         for option in (*parameter.opts, *parameter.secondary_opts)
@@ -102,7 +102,7 @@ def unknown(words: list[str]) -> str:
         word, _, value = given.pop(0).partition("=")
         if word == "--" or not (word.startswith("-") or interspersed):
             break
-        if not word.startswith("-") or word in _HELP or (word == "--version" and command is cli):
+        if not word.startswith("-") or word in _HELP or (command is cli and word == "--version"):
             continue
         if word not in takes_value:
             return word
