@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +208,15 @@ def test_the_picture_shows_what_is_printed() -> None:
     printed = [line.split() for line in screenshot.shown().plain.splitlines()]
 
     assert drawn_lines(screenshot.PICTURE) == ["".join(words) for words in printed if words]
+
+
+def test_the_picture_is_how_the_demo_begins() -> None:
+    program = [sys.executable, "-m", "overlapcheck", *screenshot.COMMAND.split()[1:]]
+    demo = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    shown = [line.rstrip() for line in screenshot.shown().plain.splitlines()]
+
+    assert f"\nDEMO := {screenshot.COMMAND.split()[-1]}\n" in text(ROOT / "Makefile")
+    assert demo.stdout.splitlines()[: len(shown)] == shown
 
 
 def test_the_picture_names_the_command_and_loads_nothing() -> None:
