@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "streams",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -47,6 +48,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "stream_output",
 }
 
 

@@ -26,7 +26,7 @@ from tests.doc_pages import ANYTHING, PAGES
 from tests.export import RealExport
 from tests.test_docs import PLACES
 
-COMING = frozenset(f"docs/{name}.md" for name in ("agents", "streams", "whatif"))
+COMING = frozenset(f"docs/{name}.md" for name in ("agents", "whatif"))
 """Pages that are written beside this one: a link to them may lead nowhere yet."""
 README = ROOT / "README.md"
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
