@@ -17,9 +17,7 @@ def main():
     """Train."""
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-6)
-    pinned = [
-        torch.randn(ROWS, WIDTH).to(torch.bfloat16).pin_memory() for _ in range(3)
-    ]
+    pinned = [torch.randn(ROWS, WIDTH).to(torch.bfloat16).pin_memory() for _ in range(3)]
     compute, loading = torch.cuda.current_stream(), torch.cuda.Stream()
     saving = torch.cuda.Stream()
     kept = torch.empty(ROWS, WIDTH, dtype=torch.bfloat16, pin_memory=True)
