@@ -5,11 +5,12 @@ What only several ranks or a page need is imported where it is used: a verdict m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
@@ -17,6 +18,7 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
+from overlapcheck.errors import NotTrimmed
 from overlapcheck.job import Job
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
@@ -27,7 +29,7 @@ from overlapcheck.reporting.build import build_report, with_timelines
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
-from overlapcheck.source import NeedsExport, Source, recorder_of
+from overlapcheck.source import NeedsExport, Shares, Source, recorder_of
 from overlapcheck.sources import recognised, source_of
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.shared_part import Trimmed
 
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
@@ -66,15 +69,22 @@ def read_trace(
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
-    recording, reading = Path(path), reading or Reading()
+    with _opened(Path(path), reading or Reading()) as (source, readable):
+        return _read(source, readable, window_ns)
+
+
+@contextmanager
+def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
+    """What reads a recording, and what it is to read: the recording itself, or its export."""
     source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
         reading.progress(f"reading {recording.absolute().name}")  # "." has no name
-        return _read(source, recording, window_ns)
+        yield source, recording
+        return
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
-        return _read(source, exported.path, window_ns)
+        yield source, exported.path
 
 
 def _read(source: Source, path: Path, window_ns: tuple[int, int] | None) -> Trace:
@@ -113,19 +123,63 @@ def analyze(
     """
     policy, selection = policy or Policy(), selection or Selection()
     reading = reading or Reading()
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    return _judged(Path(path), trace, policy, selection, reading)
+
+
+def _judged(
+    path: Path, trace: Trace, policy: Policy, selection: Selection, reading: Reading
+) -> Report:
+    """Measure, explain, judge what was read from a path."""
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
-    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
-    reading.progress(f"measuring {Path(path).name}")
+    reading.progress(f"measuring {path.name}")
     measured = measure(trace, replace(selection, ranges=ranges))
-    warnings = read_sync_log(Path(path))
+    warnings = read_sync_log(path)
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
-    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = build_report(path.absolute(), trace, measured, verdict, found)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def trim(path: str | Path, *, rename: bool = False, reading: Reading | None = None) -> Trimmed:
+    """The least of a recording that gives the same verdict and first cause, and names nobody.
+
+    Environment, arguments, paths, users, hosts, processes and threads are left out or called by
+    number; default limits judge both.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        rename: whether the program's own kernels and ranges are called by number, too.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.sharing.trim import trim as trimmed
+
+    path, reading = Path(path), replace(reading or Reading(), timeline=False)
+    quiet = replace(reading, progress=silent)
+    with _opened(path, reading) as (source, readable), TemporaryDirectory() as folder:
+        if not isinstance(source, Shares):
+            raise NotTrimmed(
+                f"{path.name}: recordings of {source.name} cannot be trimmed",
+                "give a report of nsys, or its export",
+            )
+
+        def judged(content: bytes) -> Report:
+            small = Path(folder, "part.sqlite")
+            small.write_bytes(content)
+            return analyze(small, reading=quiet)
+
+        trace = _read(source, readable, None)
+        report = _judged(path, trace, Policy(), Selection(), reading)
+        reading.progress(f"trimming {path.name}")
+        write = partial(source.shared, readable)
+        return trimmed(path.name, (trace, report), write, judged, rename=rename)
 
 
 def run(

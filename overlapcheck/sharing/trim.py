@@ -1,0 +1,111 @@
+"""The smallest part of a recording whose answer is that of the whole: tried, not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from overlapcheck.errors import NotTrimmed
+from overlapcheck.measurements import Measurements
+from overlapcheck.report import Report
+from overlapcheck.shared_part import Kept, Part, Trimmed
+from overlapcheck.sharing.spans import WHOLE, Span, smaller_spans, spans
+from overlapcheck.trace import Trace
+from overlapcheck.verdict import Outcome
+
+MOST_BYTES = 1_000_000
+"""What every issue tracker takes."""
+
+Write = Callable[[Part], tuple[bytes, Kept]]
+Judge = Callable[[bytes], Report]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What two recordings must agree in."""
+
+    outcome: Outcome
+    first_cause: str | None
+    open_checks: frozenset[str]
+    """Checks that do not pass; the loose answer leaves them out."""
+
+    @classmethod
+    def of(cls, report: Report) -> Answer:
+        """What a report answers."""
+        return cls(
+            report.verdict.outcome,
+            report.findings[0].cause if report.findings else None,
+            frozenset(c.name for c in report.verdict.checks if c.outcome is not Outcome.PASS),
+        )
+
+    @property
+    def loose(self) -> tuple[Outcome, str | None]:
+        """Verdict and first cause alone."""
+        return self.outcome, self.first_cause
+
+
+@dataclass(frozen=True)
+class _Try:
+    span: Span
+    content: bytes
+    kept: Kept
+    answer: Answer
+
+
+def trim(name: str, whole: tuple[Trace, Report], write: Write, judge: Judge, *,
+         rename: bool = False) -> Trimmed:  # fmt: skip
+    """The first part, of growing ones, that gives the same answer in a small file.
+
+    Args:
+        name: of the recording, for the error.
+        whole: the recording, and what was found in it.
+        write: makes the content of a file of a part.
+        judge: what is found in such a file.
+        rename: whether the program's own kernels and ranges are called by number.
+
+    Raises:
+        NotTrimmed: not even all rows, once their names are replaced, give the answer.
+    """
+    trace, report = whole
+    wanted = Answer.of(report)
+    alike: list[_Try] = []
+    for span in _candidates(trace, report.measurements, alike):
+        content, kept = write(Part(span.time_ns, rename))
+        found = _Try(span, content, kept, Answer.of(judge(content)))
+        if found.answer.loose == wanted.loose:
+            alike.append(found)
+            if found.answer == wanted and len(content) <= MOST_BYTES:
+                return _trimmed(found, rename=rename)
+    if not alike:
+        raise NotTrimmed(
+            f"{name}: what could be shared of it gives another answer than"
+            f" {wanted.outcome.value}, {wanted.first_cause or 'no cause'}",
+            "try without --rename" if rename else "please report it: nothing was written",
+        )
+    small = [one for one in alike if len(one.content) <= MOST_BYTES]
+    return _trimmed(small[0] if small else min(alike, key=_size), rename=rename)
+
+
+def _candidates(trace: Trace, measured: Measurements | None, alike: list[_Try]) -> Iterator[Span]:
+    if measured is None:
+        yield WHOLE
+        return
+    yield from spans(trace, measured)
+    if not any(_size(one) <= MOST_BYTES for one in alike):
+        yield from smaller_spans(measured)
+
+
+def _size(one: _Try) -> int:
+    return len(one.content)
+
+
+def _trimmed(found: _Try, *, rename: bool) -> Trimmed:
+    return Trimmed(
+        content=found.content,
+        kept=found.kept,
+        what=found.span.what,
+        outcome=found.answer.outcome.value,
+        first_cause=found.answer.first_cause,
+        rename=rename,
+        too_large=_size(found) > MOST_BYTES,
+    )
