@@ -13,6 +13,8 @@ class Part:
     """Rows of what the host did in [start, end), trace time; None for all."""
     rename: bool = False
     """Whether the program's own kernels and ranges are called by number."""
+    shortest_os_call_ns: int = 0
+    """Shorter calls of the operating system stay out: they are most of many a recording."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@
                        4 5 6 7            may be skipped as warm-up in its turn
     next part        3 4 5 6 7 8 9 ...
 
-A trace without steps is one piece; only where it is too large its middle is tried.
+Where the middle is not like the whole, as many steps are tried at the end and at the begin. A trace
+without steps is one piece; only where that is too large a part of it is tried.
 """
 
 from __future__ import annotations
@@ -13,18 +14,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from overlapcheck.columns import Ints, Mask
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
-from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.quantities import duration
+from overlapcheck.trace import Missing, Trace, rows_or_none
 from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 
 FEWEST_STEPS = 3
 """So many are judged as steps; one before them is kept as well."""
 SMALLEST_SHARE = 16
 """Of a trace without steps, at least a part in so many is tried."""
+
+
+SHORT_OS_CALLS_NS = (10_000, 1_000_000)
+"""Left out where all rows are too many: a pause of the program lasts longer."""
 
 
 @dataclass(frozen=True)
@@ -35,51 +42,74 @@ class Span:
     """[start, end); None for all of it."""
     what: str
     """In words."""
+    shortest_os_call_ns: int = 0
+    """What of the operating system's calls is left out, see `Part`."""
 
 
-WHOLE = Span(None, "the whole run")
+class _Place(Enum):
+    """Where in a trace a part lies; the middle is what is usual, an end may be what is not."""
+
+    MIDDLE = "from the middle"
+    LAST = "from the end"
+    FIRST = "from the begin"
+
+    def first_of(self, taken: int, total: int) -> int:
+        """Where so many of a number begin."""
+        rest = total - taken
+        return {_Place.MIDDLE: rest // 2, _Place.LAST: rest, _Place.FIRST: 0}[self]
 
 
 def spans(trace: Trace, measured: Measurements) -> Iterator[Span]:
-    """Parts of the steps, growing; the whole at last."""
+    """Parts made of the steps, growing."""
     starts = [(one, _step_starts(trace, one)) for one in measured.devices]
     starts = [(one, found) for one, found in starts if found.size > FEWEST_STEPS + 1]
     most = max((found.size - one.window.skipped - 1 for one, found in starts), default=0)
     count = FEWEST_STEPS
     while count < most:
-        yield _middle_steps(starts, count)
+        for place in _Place:
+            yield _of_steps(starts, count, place)
         count *= 2
-    yield WHOLE
 
 
-def smaller_spans(measured: Measurements) -> Iterator[Span]:
+def whole_spans() -> Iterator[Span]:
+    """All of it, of the operating system's calls less and less."""
+    yield Span(None, "the whole run")
+    for shortest in SHORT_OS_CALLS_NS:
+        what = f"the whole run, without OS calls shorter than {duration(shortest)}"
+        yield Span(None, what, shortest)
+
+
+def smaller_spans(trace: Trace) -> Iterator[Span]:
     """Parts of a trace without steps, shrinking."""
-    if not measured.devices:
+    tables = (trace.api_calls, trace.kernels, trace.ranges)
+    table = next((t for t in tables if not isinstance(t, Missing) and len(t)), None)
+    if table is None:
         return
-    start = min(one.window.start_ns for one in measured.devices)
-    end = max(one.window.end_ns for one in measured.devices)
+    start, end = int(table.start_ns.min()), int(table.end_ns.max())
     share = 2
     while share <= SMALLEST_SHARE:
-        half = (end - start) // (2 * share)
-        middle = (start + end) // 2
-        yield Span((middle - half, middle + half), f"the middle 1/{share} of the run")
+        length = (end - start) // share
+        for place in _Place:
+            begin = start + place.first_of(length, end - start)
+            yield Span((begin, begin + length), f"1/{share} of the run, {place.value}")
         share *= 2
 
 
-def _middle_steps(starts: list[tuple[DeviceMeasurements, Ints]], count: int) -> Span:
-    """So many steps of each device, from the middle of its steady ones, and the one before."""
+def _of_steps(starts: list[tuple[DeviceMeasurements, Ints]], count: int, place: _Place) -> Span:
+    """So many steady steps of each device, and the one before."""
     begins, ends = [], []
     for device, found in starts:
         skipped = device.window.skipped
         # The last one ends where the next begins: what comes after the last step is no step's.
         steady = found.size - skipped - 1
         taken = min(count, steady)
-        first = skipped + (steady - taken) // 2
+        first = skipped + place.first_of(taken, steady)
         begins.append(int(found[max(first - 1, 0)]))
         ends.append(int(found[first + taken]))
     family = starts[0][0].window.step_family
     which = f"'{family}' steps" if family else "repeats of the kernels"
-    return Span((min(begins), max(ends)), f"{count} steady {which}, and the one before")
+    what = f"{count} steady {which}, {place.value}, and the one before"
+    return Span((min(begins), max(ends)), what)
 
 
 def _step_starts(trace: Trace, device: DeviceMeasurements) -> Ints:

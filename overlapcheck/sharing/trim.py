@@ -9,7 +9,7 @@ from overlapcheck.errors import NotTrimmed
 from overlapcheck.measurements import Measurements
 from overlapcheck.report import Report
 from overlapcheck.shared_part import Kept, Part, Trimmed
-from overlapcheck.sharing.spans import WHOLE, Span, smaller_spans, spans
+from overlapcheck.sharing.spans import Span, smaller_spans, spans, whole_spans
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Outcome
 
@@ -70,11 +70,11 @@ def trim(name: str, whole: tuple[Trace, Report], write: Write, judge: Judge, *,
     wanted = Answer.of(report)
     alike: list[_Try] = []
     for span in _candidates(trace, report.measurements, alike):
-        content, kept = write(Part(span.time_ns, rename))
+        content, kept = write(Part(span.time_ns, rename, span.shortest_os_call_ns))
         found = _Try(span, content, kept, Answer.of(judge(content)))
         if found.answer.loose == wanted.loose:
             alike.append(found)
-            if found.answer == wanted and len(content) <= MOST_BYTES:
+            if found.answer == wanted and _size(found) <= MOST_BYTES:
                 return _trimmed(found, rename=rename)
     if not alike:
         raise NotTrimmed(
@@ -82,17 +82,17 @@ def trim(name: str, whole: tuple[Trace, Report], write: Write, judge: Judge, *,
             f" {wanted.outcome.value}, {wanted.first_cause or 'no cause'}",
             "try without --rename" if rename else "please report it: nothing was written",
         )
-    small = [one for one in alike if len(one.content) <= MOST_BYTES]
+    small = [one for one in alike if _size(one) <= MOST_BYTES]
     return _trimmed(small[0] if small else min(alike, key=_size), rename=rename)
 
 
 def _candidates(trace: Trace, measured: Measurements | None, alike: list[_Try]) -> Iterator[Span]:
-    if measured is None:
-        yield WHOLE
-        return
-    yield from spans(trace, measured)
-    if not any(_size(one) <= MOST_BYTES for one in alike):
-        yield from smaller_spans(measured)
+    """What to try next, as long as nothing small enough is like the whole."""
+    ways = (spans(trace, measured) if measured else iter(()), whole_spans(), smaller_spans(trace))
+    for way in ways:
+        yield from way
+        if any(_size(one) <= MOST_BYTES for one in alike):
+            return
 
 
 def _size(one: _Try) -> int:

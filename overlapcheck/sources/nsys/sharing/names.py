@@ -27,7 +27,8 @@ _NCCL_KERNEL = re.compile(r"nccl[\w<>(), :*]{0,200}")
 _NCCL_RANGE = re.compile(r"nccl[A-Za-z]{2,40}")
 _PYTORCH_THREAD = re.compile(r"pt_(?:autograd|main|nccl|elastic|data)")
 _STEP_WORD = re.compile(
-    r"(?<![a-z])(?:step|iter(?:ation)?|batch|chunk|frame|epoch|generate|request)s?(?![a-z])", re.I
+    r"(?<![a-z])(?:step|iter(?:ation)?|batch|chunk|frame|epoch|generate|request)s?(?![a-z])",
+    re.IGNORECASE,
 )
 _BESIDE_WORD = re.compile(
     r"warm.?up|pre.?fetch|data.?load|(?<![a-z])(?:load|fetch|read)(?:er)?", re.I

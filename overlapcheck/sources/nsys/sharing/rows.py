@@ -20,6 +20,7 @@ import numpy as np
 
 from overlapcheck.columns import Ints, Mask
 from overlapcheck.grouping import distinct
+from overlapcheck.shared_part import Part
 from overlapcheck.sources.nsys.schemas import host_calls, nvtx
 from overlapcheck.sources.nsys.schemas._select import (
     Source,
@@ -65,12 +66,13 @@ class Chosen:
         return next(iter(self.columns.values())).size
 
 
-def chosen_rows(db: Database, span_ns: tuple[int, int] | None) -> Iterator[tuple[str, Chosen]]:
+def chosen_rows(db: Database, part: Part) -> Iterator[tuple[str, Chosen]]:
     """The tables of an export with the rows of a part of it, by canonical name.
 
     Raises:
         NotWholeNumbers: a column holds something else.
     """
+    span_ns = part.span_ns
     calls = _read(db, host_calls.RUNTIME, CALLS)
     mine = _Calls.of(calls, span_ns)
     if calls:
@@ -84,8 +86,8 @@ def chosen_rows(db: Database, span_ns: tuple[int, int] | None) -> Iterator[tuple
         rows = _read(db, table, columns)
         if rows:
             which = _touching(rows, span_ns)
-            if table == host_calls.OSRT and "globalTid" in calls and "globalTid" in rows:
-                which &= np.isin(rows["globalTid"], calls["globalTid"])
+            if table == host_calls.OSRT:
+                which &= _telling_os_calls(rows, calls, part.shortest_os_call_ns)
             yield table, _chosen(rows, which)
     if db.has(nvtx.NVTX, "start", "end", "eventType"):
         yield nvtx.NVTX, _ranges(db, span_ns)
@@ -100,6 +102,18 @@ def _read(db: Database, table: str, columns: tuple[str, ...]) -> dict[str, Ints]
     if not present:
         return {}
     return fetch(db, table, {name: Source(name, NULL) for name in present})
+
+
+def _telling_os_calls(
+    rows: Mapping[str, Ints], calls: Mapping[str, Ints], shortest_ns: int
+) -> Mask:
+    """OS calls of the threads that also call CUDA, which alone are read, if long enough."""
+    which = np.ones(_count(rows), dtype=bool)
+    if "globalTid" in calls and "globalTid" in rows:
+        which &= np.isin(rows["globalTid"], calls["globalTid"])
+    if shortest_ns and "start" in rows and "end" in rows:
+        which &= rows["end"] - rows["start"] >= shortest_ns
+    return which
 
 
 def _ranges(db: Database, span_ns: tuple[int, int] | None) -> Chosen:

@@ -52,7 +52,7 @@ def shared_export(path: Path, part: Part) -> tuple[bytes, Kept]:
 
 
 def _shared(db: Database, part: Part) -> tuple[bytes, Kept]:
-    rows = dict(chosen_rows(db, part.span_ns))
+    rows = dict(chosen_rows(db, part))
     names = Names(metadata.people_and_machines(db), rename=part.rename)
     texts = _Texts(db, names)
     written = [_table(table, chosen, texts) for table, chosen in rows.items()]
