@@ -54,12 +54,12 @@ def shared_facts(db: Database, processes: Collection[int]) -> Iterator[Table]:
         yield "TARGET_INFO_SYSTEM_ENV", ("name", "value"), list(known)
     if db.has("DIAGNOSTIC_EVENT", "severity", "text"):
         yield "DIAGNOSTIC_EVENT", ("severity", "text", "globalPid"), _messages(db)
-    for table, known in (
-        ("ENUM_CUDA_MEMCPY_OPER", COPY_LABELS),
-        ("ENUM_CUDA_MEM_KIND", MEMORY_LABELS),
+    for table, meanings in (
+        ("ENUM_CUDA_MEMCPY_OPER", frozenset(COPY_LABELS)),
+        ("ENUM_CUDA_MEM_KIND", frozenset(MEMORY_LABELS)),
     ):
         if db.has(table, "id", "label"):
-            yield table, ("id", "label"), _labels(db, table, frozenset(known))
+            yield table, ("id", "label"), _labels(db, table, meanings)
     yield from _devices(db)
     if db.has("PROCESSES", "globalPid", "name"):
         yield "PROCESSES", ("globalPid", "name"), _processes(db, processes)

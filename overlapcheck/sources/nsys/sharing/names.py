@@ -50,6 +50,7 @@ class Names:
         self._rename = rename
         self._shared: dict[tuple[Named, str], str] = {}
         self._numbers: dict[tuple[Named, str], int] = {}
+        self._counts: dict[str, tuple[int, ...]] = {}
 
     def shared(self, kind: Named, names: Iterable[str]) -> Mapping[str, str]:
         """What stands for each name of a kind.
@@ -59,6 +60,8 @@ class Names:
             names: all of it that are used, for some are judged together.
         """
         names = sorted(set(names))
+        if kind is Named.RANGE:
+            self._counts |= _counts(names)
         telling = {_family(name) for name in names if self._tells(name)} if _own(kind) else set()
         for name in names:
             keep = self._may_stay(kind, name) and not (_own(kind) and _family(name) in telling)
@@ -88,8 +91,12 @@ class Names:
         return kind in _PUBLIC and _PUBLIC[kind].fullmatch(name) is not None
 
     def _instead(self, kind: Named, name: str) -> str:
-        number = self._number(kind, _family(name) if kind is Named.RANGE else name)
-        return _INSTEAD.get(kind, _by_number)(kind, name, number)
+        if kind is Named.RANGE:
+            family = _family(name)
+            found = _NUMBER.findall(name)
+            counting = [found[position] for position in self._counts[family]]
+            return _range(name, self._number(kind, family), counting)
+        return _INSTEAD.get(kind, _by_number)(kind, name, self._number(kind, name))
 
     def _number(self, kind: Named, key: str) -> int:
         return self._numbers.setdefault(
@@ -103,6 +110,20 @@ def _own(kind: Named) -> bool:
 
 def _family(name: str) -> str:
     return _NUMBER.sub("#", name)
+
+
+def _counts(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Which of a family's numbers count, by position: one that is always the same is a name."""
+    values: dict[str, list[set[str]]] = {}
+    for name in names:
+        found = _NUMBER.findall(name)
+        seen = values.setdefault(_family(name), [set() for _ in found])
+        for position, digits in enumerate(found):
+            seen[position].add(digits)
+    return {
+        family: tuple(at for at, some in enumerate(seen) if len(some) > 1)
+        for family, seen in values.items()
+    }
 
 
 def _by_number(kind: Named, _: str, number: int) -> str:
@@ -127,16 +148,15 @@ def _file(_: Named, name: str, number: int) -> str:
     return f"source_{number}" if name else ""
 
 
-def _range(_: Named, name: str, number: int) -> str:
-    """A letter for its family, what makes it a step or none, and its numbers."""
+def _range(name: str, number: int, counting: list[str]) -> str:
+    """A letter for its family, what makes it a step or none, and the numbers that count."""
     words = ["range", _letters(number)]
-    step, beside = _STEP_WORD.search(name), _BESIDE_WORD.search(name)
-    words += [word for word, found in (("warmup", beside), ("step", step)) if found]
-    if _OPERATOR.search(name):
-        words = words[:2]  # it is no step for being an operator
+    if not _OPERATOR.search(name):
+        step, beside = _STEP_WORD.search(name), _BESIDE_WORD.search(name)
+        words += [word for word, found in (("warmup", beside), ("step", step)) if found]
     # A rank is a number of its own, and one that must not be taken for a step's.
     rank = rank_in(name)
-    return " ".join([*words, *_NUMBER.findall(name)] if rank is None else [*words, f"rank {rank}"])
+    return " ".join([*words, *counting] if rank is None else [*words, f"rank {rank}"])
 
 
 def with_rank(shared: str, name: str) -> str:
@@ -159,5 +179,4 @@ _INSTEAD: Mapping[Named, Callable[[Named, str, int], str]] = {
     Named.CALL: _call,
     Named.THREAD: _thread,
     Named.FILE: _file,
-    Named.RANGE: _range,
 }

@@ -91,7 +91,7 @@ def chosen_rows(db: Database, part: Part) -> Iterator[tuple[str, Chosen]]:
             yield table, _chosen(rows, which)
     if db.has(nvtx.NVTX, "start", "end", "eventType"):
         yield nvtx.NVTX, _ranges(db, span_ns)
-    for table, columns in (TARGET | {"ThreadNames": THREADS}).items():
+    for table, columns in {**TARGET, "ThreadNames": THREADS}.items():
         rows = _read(db, table, columns)
         if rows:
             yield table, Chosen(rows, _count(rows))
