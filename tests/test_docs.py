@@ -22,7 +22,13 @@ from tests.threshold_page import tables
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 THRESHOLDS = ROOT / "docs" / "thresholds.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = (ARCHITECTURE, THRESHOLDS, CONTRIBUTING, ROOT / "docs" / "definitions.md")
+PAGES = (
+    ARCHITECTURE,
+    THRESHOLDS,
+    CONTRIBUTING,
+    ROOT / "docs" / "definitions.md",
+    ROOT / "docs" / "agents.md",
+)
 WAY = r"^\| `(overlapcheck/[a-z_/]+)` \| ([^|]+) \|"
 MARK, END_MARK = "<!-- parts -->\n", "<!-- /parts -->"
 PLACES = ("overlapcheck/", "tests/", "fixtures/", "docs/", ".ci/", "bench/", "examples/")

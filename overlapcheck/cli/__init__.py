@@ -19,6 +19,7 @@ from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
+from overlapcheck.cli.mcp import mcp
 from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
@@ -52,7 +53,7 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, compare, baseline, render, init, explain, trim, doctor, cache):
+for command in (run, analyze, compare, baseline, render, init, explain, trim, mcp, doctor, cache):
     cli.add_command(command)
 
 
