@@ -162,6 +162,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
 
