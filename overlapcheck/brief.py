@@ -61,6 +61,8 @@ class Brief:
     kind: Literal["report", "comparison", "ranks"]
     verdict: str
     """"PASS", "FAIL", "INCONCLUSIVE"; of a comparison "BETTER", "WORSE", "NO CHANGE"."""
+    basis: str | None
+    """Of a report: "own pace", or "as recorded" with what recording cost in it; None otherwise."""
     exit_code: int
     """0 pass, 1 fail, 3 inconclusive; of a comparison 1 where a limit is missed."""
     summary: str

@@ -38,6 +38,7 @@ def brief_of(report: Report) -> Brief:
         schema=SCHEMA,
         kind="report",
         verdict=report.verdict.outcome.value,
+        basis=report.verdict.basis.value,
         exit_code=int(report.verdict.exit_code),
         summary=headline(report),
         judged="; ".join(window_text(device) for device in report.devices) or "nothing",
@@ -90,6 +91,8 @@ def _next(report: Report, causes: list[Finding]) -> str | None:
     if outcome is Outcome.INCONCLUSIVE:
         settling = (c.settle_with for c in report.verdict.checks if c.outcome is outcome)
         return next(filter(None, settling), "overlapcheck doctor")
+    if report.verdict.settle_with:
+        return report.verdict.settle_with
     return f"overlapcheck explain {causes[0].cause}" if causes else "overlapcheck explain"
 
 

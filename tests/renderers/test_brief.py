@@ -19,6 +19,7 @@ from overlapcheck.renderers._brief_document import brief_text, fitted
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
 from overlapcheck.report import Report
+from overlapcheck.verdict import Basis
 from tests.export import RealExport
 from tests.json_schemas import published
 from tests.renderers.comparison.comparisons import COMPARISONS
@@ -62,8 +63,8 @@ def test_the_worst_of_all_fits(char: str) -> None:
     check = BriefCheck(long, long, "INCONCLUSIVE", number, number, False, long)
     cause = BriefCause(long, long, long, number, long, "suspected", (long,) * 9, long, long, long)
     worst = Brief(
-        1, "comparison", "INCONCLUSIVE", 3, long, long, (check,) * 99999, 0, (cause,) * 99999, 0,
-        long, False,
+        1, "comparison", "INCONCLUSIVE", "as recorded", 3, long, long,
+        (check,) * 99999, 0, (cause,) * 99999, 0, long, False,
     )  # fmt: skip
     found = checked(brief_text(worst))
 
@@ -97,6 +98,17 @@ def test_what_settles_an_inconclusive_report_comes_next() -> None:
     settling = next(c.settle_with for c in report.verdict.checks if c.settle_with)
 
     assert brief(report)["next"] == settling
+
+
+def test_what_would_settle_a_failure_as_recorded_comes_next() -> None:
+    report = REPORTS["with_findings"]
+    settled = replace(report.verdict, settle_with="run it again")
+    own = replace(report.verdict, basis=Basis.OWN_PACE)
+    found = brief(replace(report, verdict=settled))
+
+    assert (found["basis"], found["next"]) == ("as recorded", "run it again")
+    assert found["summary"].startswith("as recorded (to settle it: run it again): ")
+    assert brief(replace(report, verdict=own))["basis"] == "own pace"
 
 
 def test_nothing_comes_next_where_all_is_well() -> None:

@@ -48,6 +48,7 @@ def _brief(comparison: Comparison) -> Brief:
         schema=SCHEMA,
         kind="comparison",
         verdict=HEADLINES[comparison.change],
+        basis=None,
         exit_code=int(comparison.exit_code),
         summary="; ".join(said),
         judged=f"{first.new.report} ({steps(first.new)}) against {first.base.report}"

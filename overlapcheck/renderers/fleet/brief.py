@@ -28,6 +28,7 @@ def _brief(report: FleetReport) -> Brief:
         schema=SCHEMA,
         kind="ranks",
         verdict=report.outcome.value,
+        basis=None,
         exit_code=int(report.exit_code),
         summary="; ".join(grounds(report)),
         judged=f"{count_of(ranks, 'rank')} of {count_of(report.reports, 'report')}",
