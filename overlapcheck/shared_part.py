@@ -15,6 +15,8 @@ class Part:
     """Whether the program's own kernels and ranges are called by number."""
     shortest_os_call_ns: int = 0
     """Shorter calls of the operating system stay out: they are most of many a recording."""
+    most_rows: int | None = None
+    """Of more nothing is written: they fit into no small file, and may fit into no memory."""
 
 
 @dataclass(frozen=True)

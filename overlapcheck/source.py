@@ -69,6 +69,7 @@ class Shares(Protocol):
             part: what is kept.
 
         Raises:
+            TooLarge: the part has more rows than it may.
             OverlapcheckError: one line that names the file and what to do.
         """
         ...

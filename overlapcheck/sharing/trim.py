@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from overlapcheck.errors import NotTrimmed
+from overlapcheck.errors import NotTrimmed, TooLarge
 from overlapcheck.measurements import Measurements
 from overlapcheck.report import Report
 from overlapcheck.shared_part import Kept, Part, Trimmed
@@ -15,6 +15,8 @@ from overlapcheck.verdict import Outcome
 
 MOST_BYTES = 1_000_000
 """What every issue tracker takes."""
+MOST_ROWS = 300_000
+"""Some 10 MB: of larger parts not even the size is tried."""
 
 Write = Callable[[Part], tuple[bytes, Kept]]
 Judge = Callable[[bytes], Report]
@@ -64,35 +66,55 @@ def trim(name: str, whole: tuple[Trace, Report], write: Write, judge: Judge, *,
         rename: whether the program's own kernels and ranges are called by number.
 
     Raises:
-        NotTrimmed: not even all rows, once their names are replaced, give the answer.
+        NotTrimmed: nothing that was tried gives the answer.
     """
     trace, report = whole
     wanted = Answer.of(report)
-    alike: list[_Try] = []
-    for span in _candidates(trace, report.measurements, alike):
-        content, kept = write(Part(span.time_ns, rename, span.shortest_os_call_ns))
+    search = _Search()
+    for span in _candidates(trace, report.measurements, search):
+        search.was_large = True
+        try:
+            content, kept = write(Part(span.time_ns, rename, span.shortest_os_call_ns, MOST_ROWS))
+        except TooLarge:
+            continue
+        search.was_large = len(content) > MOST_BYTES
         found = _Try(span, content, kept, Answer.of(judge(content)))
         if found.answer.loose == wanted.loose:
-            alike.append(found)
-            if found.answer == wanted and _size(found) <= MOST_BYTES:
+            search.alike.append(found)
+            if found.answer == wanted and not search.was_large:
                 return _trimmed(found, rename=rename)
-    if not alike:
+    if not search.alike:
         raise NotTrimmed(
             f"{name}: what could be shared of it gives another answer than"
             f" {wanted.outcome.value}, {wanted.first_cause or 'no cause'}",
             "try without --rename" if rename else "please report it: nothing was written",
         )
-    small = [one for one in alike if _size(one) <= MOST_BYTES]
-    return _trimmed(small[0] if small else min(alike, key=_size), rename=rename)
+    return _trimmed(search.small or min(search.alike, key=_size), rename=rename)
 
 
-def _candidates(trace: Trace, measured: Measurements | None, alike: list[_Try]) -> Iterator[Span]:
+@dataclass
+class _Search:
+    """What was found so far."""
+
+    alike: list[_Try] = field(default_factory=list)
+    was_large: bool = False
+    """Whether the last part was too large."""
+
+    @property
+    def small(self) -> _Try | None:
+        """The first that is small enough."""
+        return next((one for one in self.alike if _size(one) <= MOST_BYTES), None)
+
+
+def _candidates(trace: Trace, measured: Measurements | None, search: _Search) -> Iterator[Span]:
     """What to try next, as long as nothing small enough is like the whole."""
-    ways = (spans(trace, measured) if measured else iter(()), whole_spans(), smaller_spans(trace))
-    for way in ways:
-        yield from way
-        if any(_size(one) <= MOST_BYTES for one in alike):
-            return
+    for span in spans(trace, measured) if measured else ():
+        yield span
+        if search.was_large:
+            break  # more steps are larger
+    for way in (whole_spans(), smaller_spans(trace)):
+        if search.small is None:
+            yield from way
 
 
 def _size(one: _Try) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.errors import TooLarge
 from overlapcheck.grouping import distinct
 from overlapcheck.shared_part import Kept, Part
 from overlapcheck.sources.nsys.columnar import open_folder
@@ -42,6 +43,7 @@ def shared_export(path: Path, part: Part) -> tuple[bytes, Kept]:
 
     Raises:
         InputUnreadable, ReportDamaged, NotAReport: naming the file and what to do.
+        TooLarge: the part has more rows than it may.
     """
     with open_folder(path) if path.is_dir() else open_database(path) as db:
         try:
@@ -53,13 +55,16 @@ def shared_export(path: Path, part: Part) -> tuple[bytes, Kept]:
 
 def _shared(db: Database, part: Part) -> tuple[bytes, Kept]:
     rows = dict(chosen_rows(db, part))
+    count = sum(chosen.count for chosen in rows.values())
+    if part.most_rows is not None and count > part.most_rows:
+        raise TooLarge(f"{db.path}: {count} rows are too many to be shared", "share a part of it")
     names = Names(metadata.people_and_machines(db), rename=part.rename)
     texts = _Texts(db, names)
     written = [_table(table, chosen, texts) for table, chosen in rows.items()]
     written += shared_facts(db, _processes(rows.values()))
     written.append(("StringIds", ("id", "value"), list(texts.rows())))
     kept = Kept(
-        rows=sum(chosen.count for chosen in rows.values()),
+        rows=count,
         rows_before=sum(chosen.before for chosen in rows.values()),
         tables_left_out=len(db.columns) - len(written),
         replaced=names.replaced,
