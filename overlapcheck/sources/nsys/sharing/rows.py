@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.shared_part import Part
 from overlapcheck.sources.nsys.schemas import host_calls, nvtx
@@ -34,6 +35,7 @@ from overlapcheck.sources.nsys.sharing.tables import (
     CALLS,
     DEVICE_WORK,
     OF_CALLS,
+    OS_CALLS,
     RANGES,
     TARGET,
     THREADS,
@@ -42,6 +44,7 @@ from overlapcheck.sources.nsys.sharing.tables import (
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database
+    from overlapcheck.sources.nsys.excerpt import Keep
 
 NULL = np.iinfo(np.int64).min
 """Stands for NULL: no time, and no id that nsys gives."""
@@ -72,47 +75,57 @@ def chosen_rows(db: Database, part: Part) -> Iterator[tuple[str, Chosen]]:
     Raises:
         NotWholeNumbers: a column holds something else.
     """
-    span_ns = part.span_ns
-    calls = _read(db, host_calls.RUNTIME, CALLS)
-    mine = _Calls.of(calls, span_ns)
-    if calls:
-        yield host_calls.RUNTIME, _chosen(calls, mine.chosen)
-    for tables in (DEVICE_WORK, OF_CALLS):
-        for table, columns in tables.items():
-            rows = _read(db, table, columns)
-            if rows:
-                yield table, _chosen(rows, mine.made(rows, span_ns))
-    for table, columns in TIMED.items():
-        rows = _read(db, table, columns)
-        if rows:
-            which = _touching(rows, span_ns)
-            if table == host_calls.OSRT:
-                which &= _telling_os_calls(rows, calls, part.shortest_os_call_ns)
-            yield table, _chosen(rows, which)
+    begin = partial(_begins, span_ns=part.span_ns)
+    calls = _Calls.of(_all_rows(db, host_calls.RUNTIME, _WHOSE), part.span_ns)
+    made = partial(calls.made, span_ns=part.span_ns)
+    touching = partial(_touching, span_ns=part.span_ns)
+    os_calls = partial(_telling_os_calls, calls=calls, part=part)
+    yield from _selected(db, {host_calls.RUNTIME: CALLS}, begin)
+    yield from _selected(db, {**DEVICE_WORK, **OF_CALLS}, made)
+    yield from _selected(db, TIMED, touching)
+    yield from _selected(db, {host_calls.OSRT: OS_CALLS}, os_calls)
     if db.has(nvtx.NVTX, "start", "end", "eventType"):
-        yield nvtx.NVTX, _ranges(db, span_ns)
-    for table, columns in {**TARGET, "ThreadNames": THREADS}.items():
-        rows = _read(db, table, columns)
-        if rows:
-            yield table, Chosen(rows, _count(rows))
+        yield nvtx.NVTX, _ranges(db, part.span_ns)
+    yield from _selected(db, {**TARGET, "ThreadNames": THREADS}, _all)
 
 
-def _read(db: Database, table: str, columns: tuple[str, ...]) -> dict[str, Ints]:
+_WHOSE = ("start", "globalTid", "correlationId")
+
+
+def _selected(
+    db: Database, tables: Mapping[str, tuple[str, ...]], keep: Keep
+) -> Iterator[tuple[str, Chosen]]:
+    """Some rows of the tables that there are; a large table is never in memory as a whole."""
+    for table, columns in tables.items():
+        present = [name for name in columns if db.has(table, name)]
+        if not present:
+            continue
+        counts: list[int] = []
+
+        def counted(rows: Mapping[str, Ints], counts: list[int] = counts) -> Mask:
+            counts.append(_count(rows))
+            return keep(rows)
+
+        rows = fetch(db, table, {name: Source(name, NULL) for name in present}, counted)
+        yield table, Chosen(rows, sum(counts))
+
+
+def _all_rows(db: Database, table: str, columns: tuple[str, ...]) -> dict[str, Ints]:
     present = [name for name in columns if db.has(table, name)]
-    if not present:
-        return {}
-    return fetch(db, table, {name: Source(name, NULL) for name in present})
+    return fetch(db, table, {name: Source(name, NULL) for name in present}) if present else {}
 
 
-def _telling_os_calls(
-    rows: Mapping[str, Ints], calls: Mapping[str, Ints], shortest_ns: int
-) -> Mask:
+def _all(rows: Mapping[str, Ints]) -> Mask:
+    return np.ones(_count(rows), dtype=bool)
+
+
+def _telling_os_calls(rows: Mapping[str, Ints], calls: _Calls, part: Part) -> Mask:
     """OS calls of the threads that also call CUDA, which alone are read, if long enough."""
-    which = np.ones(_count(rows), dtype=bool)
-    if "globalTid" in calls and "globalTid" in rows:
-        which &= np.isin(rows["globalTid"], calls["globalTid"])
-    if shortest_ns and "start" in rows and "end" in rows:
-        which &= rows["end"] - rows["start"] >= shortest_ns
+    which = _touching(rows, part.span_ns)
+    if calls.threads.size and "globalTid" in rows:
+        which &= _among(rows["globalTid"], calls.threads)
+    if part.shortest_os_call_ns and "start" in rows and "end" in rows:
+        which &= rows["end"] - rows["start"] >= part.shortest_os_call_ns
     return which
 
 
@@ -128,10 +141,6 @@ def _ranges(db: Database, span_ns: tuple[int, int] | None) -> Chosen:
     names = found.column("inline")
     said = [decoded(names[row].as_py()) for row in np.flatnonzero(which).tolist()]
     return Chosen(kept(rows, which), len(found), said)
-
-
-def _chosen(rows: dict[str, Ints], which: Mask) -> Chosen:
-    return Chosen(kept(rows, which), _count(rows))
 
 
 def _count(rows: Mapping[str, Ints]) -> int:
@@ -154,29 +163,32 @@ def _touching(rows: Mapping[str, Ints], span_ns: tuple[int, int] | None) -> Mask
 
 @dataclass(frozen=True)
 class _Calls:
-    """The CUDA calls of an export, and those of the part among them."""
+    """The CUDA calls of an export, and those of the part among them; ascending, each once."""
 
+    threads: Ints
+    """That made calls; empty where no call says its own."""
     pids: Ints
-    """Processes that made calls; empty where no call says its own."""
+    """Processes, likewise."""
     keys: Ints
     """Process and correlation id of each call, see `_key`."""
-    chosen: Mask
+    chosen: Ints
+    """Those of the part."""
 
     @classmethod
     def of(cls, rows: Mapping[str, Ints], span_ns: tuple[int, int] | None) -> _Calls:
         none = np.empty(0, dtype=np.int64)
-        if not rows:
-            return cls(none, none, np.empty(0, dtype=bool))
-        pids = distinct(rows["globalTid"] >> 24) if "globalTid" in rows else none
+        threads = distinct(rows["globalTid"]) if "globalTid" in rows else none
+        pids = distinct(threads >> 24)
         keys = rows.get("correlationId", none)
         if pids.size and keys.size:
             keys = _key(np.searchsorted(pids, rows["globalTid"] >> 24), keys)
-        return cls(pids, keys, _begins(rows, span_ns))
+        chosen = keys[_begins(rows, span_ns)] if keys.size else keys
+        return cls(threads, pids, distinct(keys), distinct(chosen))
 
     def made(self, rows: Mapping[str, Ints], span_ns: tuple[int, int] | None) -> Mask:
         """Rows that a chosen call made, and those of the part's time that no call at all made."""
         if span_ns is None:
-            return _begins(rows, None)
+            return _all(rows)
         in_time = _begins(rows, span_ns)
         if "start" in rows and "end" in rows:
             # What has no time that can be is a fault of the recording, wherever it happened.
@@ -190,10 +202,18 @@ class _Calls:
             keys = np.where(self.pids[at] == pid, _key(at, keys), NULL)
         elif self.pids.size > 1:
             return in_time
-        mask: Mask = np.isin(keys, self.keys[self.chosen])
-        return mask | (in_time & ~np.isin(keys, self.keys))
+        return _among(keys, self.chosen) | (in_time & ~_among(keys, self.keys))
 
 
-def _key(process: Ints, correlation_id: Ints) -> Ints:
+def _key(process: Index, correlation_id: Ints) -> Ints:
     key: Ints = np.where(correlation_id == NULL, NULL, correlation_id + (process << _ID_BITS))
     return key
+
+
+def _among(values: Ints, ascending: Ints) -> Mask:
+    """Whether each value is one of some: looked up, for they are many and the values a part."""
+    if not ascending.size:
+        return np.zeros(values.size, dtype=bool)
+    at = np.minimum(np.searchsorted(ascending, values), ascending.size - 1)
+    mask: Mask = ascending[at] == values
+    return mask

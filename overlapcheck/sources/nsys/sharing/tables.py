@@ -63,7 +63,6 @@ OF_CALLS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Further rows of CUDA calls."""
 TIMED: Mapping[str, tuple[str, ...]] = {
-    host_calls.OSRT: (*_CALL, "nameId"),
     **dict.fromkeys(host_calls.OVERHEAD_TABLES, (*_CALL, "nameId", "overheadType")),
     **dict.fromkeys(programming_models.MPI_TABLES, (*_CALL, "textId")),
     **dict.fromkeys(
@@ -73,6 +72,8 @@ TIMED: Mapping[str, tuple[str, ...]] = {
     unified_memory.GPU_FAULTS: ("start", "globalPid", "deviceId", "numberOfPageFaults"),
 }
 """Rows that are known by their time alone."""
+OS_CALLS = (*_CALL, "nameId")
+"""Of the operating system."""
 RANGES = (*_CALL, "eventType", "textId")
 """Of NVTX; beside them the name itself, where it is not registered."""
 _OF_PROCESS = ("processId", "vmId", "hwId", "contextId")
