@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
     from overlapcheck.shared_part import Trimmed
+    from overlapcheck.stream_contract import StreamContract
+    from overlapcheck.stream_report import StreamReport
 
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
@@ -138,7 +140,8 @@ def analyze(
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
-    recorded = measure(trace, replace(selection, ranges=ranges))
+    waits = policy.streams is not None or reading.timeline
+    recorded = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
     beside = replace(reading, keep_export=None)
     controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
     measured = with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
@@ -148,8 +151,14 @@ def analyze(
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     judged = _judged(recorded, measured, policy, found)
-    report = build_report(Path(path).absolute(), trace, measured, judged.verdict, found)
-    report = replace(report, wants_control=judged.wants_control)
+    verdict = judged.verdict
+    streams = _streams(Path(path).name, measured, policy) if waits else None
+    if streams is not None and policy.streams is not None:
+        from overlapcheck.streams.checks import stream_checks
+
+        verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
+    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
 
 
@@ -179,6 +188,39 @@ def _judged(
         verdict = over_the_spread(verdict, others, measured)
     best = at_pace(without_lateness(measured, ledgers=bool(policy.fail_on)))
     return _Judged(with_basis(verdict, best, measured), why_control(verdict, best, measured))
+
+
+def _streams(name: str, measured: Measurements, policy: Policy) -> StreamReport:
+    from overlapcheck.streams.report import stream_report
+
+    return stream_report(name, measured, policy.streams)
+
+
+def streams(
+    path: str | Path,
+    *,
+    selection: Selection | None = None,
+    contract: StreamContract | None = None,
+    reading: Reading | None = None,
+) -> StreamReport:
+    """Find out which stream waits for which, and whether that is as agreed.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        selection: what part to measure; None takes the steady steps.
+        contract: what was agreed on; None only looks.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.streams.report import stream_report
+
+    selection = replace(selection or Selection(), stream_waits=True)
+    reading = reading or Reading()
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    reading.progress(f"measuring {Path(path).name}")
+    return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
 
 
 def run(
@@ -211,13 +253,39 @@ def run(
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
+    from overlapcheck.capture.spec import CaptureSpec
+
+    spec, reading = spec or CaptureSpec(), reading or Reading()
+    report = _recorded(command, spec, reading, control, judging, options)
+    return _sanitized(report, command, spec, reading) if spec.sanitizer else report
+
+
+def _sanitized(
+    report: Report, command: Sequence[str], spec: CaptureSpec, reading: Reading
+) -> Report:
+    """The report with a second opinion on the order of streams, from another run."""
+    from overlapcheck.capture.sanitizer import sanitize
+    from overlapcheck.streams.second_opinion import with_second_opinion
+
+    reading.progress(f"running {Path(command[0]).name} again under PyTorch's CUDA sanitizer")
+    at_most_s = spec.delay_s + spec.duration_s if spec.duration_s else 0
+    return with_second_opinion(report, sanitize(command, at_most_s=at_most_s))
+
+
+def _recorded(  # noqa: PLR0913  # arguments of `run`
+    command: Sequence[str],
+    spec: CaptureSpec,
+    reading: Reading,
+    control: str | int,
+    judging: Callable[[CapturedReport], AbstractContextManager[None]],
+    options: JudgingOptions,
+) -> Report:
+    """Record and judge, see `run`."""
     from overlapcheck.capture.discovery import find_nsys
     from overlapcheck.capture.profile import profile
     from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-    from overlapcheck.capture.spec import CaptureSpec
 
     plan = ControlPlan.of(control)
-    spec, reading = spec or CaptureSpec(), reading or Reading()
     nsys = find_nsys(reading.nsys)
     progress, warn = reading.progress, reading.warn
     again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)

@@ -23,6 +23,7 @@ STAGES = {
     "renderers",
     "ranks",
     "sharing",
+    "streams",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -50,6 +51,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "stream_output",
 }
 
 
