@@ -128,14 +128,20 @@ class Tools:
         return shortened(manual(cause) if cause else manual_index(), MOST_CHARACTERS)
 
     def streams(self, report: str) -> str:
-        """What each stream of each device did: role, kind, priority, busy time; JSON under 4 kB.
+        """Which stream waits for which in each step, and where the host waits; JSON under 4 kB.
 
         Args:
-            report: path of a .nsys-rep or .sqlite file, or of a saved result (.json).
+            report: path of a .nsys-rep or .sqlite file.
         """
-        from overlapcheck.renderers._brief_streams import streams_text
+        from overlapcheck import pipeline
+        from overlapcheck.reading import Reading
+        from overlapcheck.renderers.streams import stream_renderers
 
-        return streams_text(self._report(self._folders.path(report), {}))
+        _, selection = _limits({})
+        reading = Reading(timeline=False)
+        path = self._folders.path(report)
+        found = pipeline.streams(path, selection=selection, reading=reading)
+        return stream_renderers()["brief"].render(found)
 
     def _report(self, path: Path, chosen: dict[str, Setting]) -> Report:
         from overlapcheck import pipeline

@@ -90,7 +90,8 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
     assert documents[2]["judged"].startswith("22 steps") or "chunk" in documents[2]["judged"]
     assert [document["kind"] for document in documents[3:]] == ["ranks", "comparison", "streams"]
     assert documents[4]["verdict"] == "NO CHANGE"
-    assert documents[5]["devices"][0]["streams"][0]["role"] == "compute"
+    (process,) = documents[5]["processes"]
+    assert process["streams"][0].startswith("compute: stream 7, null")
     assert all(len(text.encode()) < MOST_BYTES for _, text in answers[:6])
     assert "pageable-copy" in answers[6][1]
     assert answers[7][1].startswith("pageable-copy\n")

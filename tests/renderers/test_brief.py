@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from overlapcheck.brief import MOST_BYTES, Brief, BriefCause, BriefCheck
-from overlapcheck.pipeline import analyze_ranks
+from overlapcheck.pipeline import analyze_ranks, streams
 from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers._brief_document import brief_text, fitted
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
+from overlapcheck.renderers.streams import stream_renderers
 from overlapcheck.report import Report
 from overlapcheck.verdict import Basis
 from tests.export import RealExport
@@ -140,6 +141,25 @@ def test_ranks(real_export: RealExport) -> None:
     assert found["judged"] == "2 ranks of 2 reports"
     large = checked(fleet_renderers()["brief"].render(replace(report, causes=many)))
     assert large["causes_left_out"] == 297
+
+
+@pytest.mark.parametrize("form", ["x", '"', "é"])
+def test_streams(form: str, real_export: RealExport) -> None:
+    report = streams(real_export("ddp_bucketed"))
+    (first, second), render = report.graphs, stream_renderers()["brief"].render
+    document = json.loads(render(report))
+    edges = [replace(e, rule=replace(e.rule, source=form * 999)) for e in first.edges] * 99
+    long = replace(first, process=form * 999, edges=tuple(edges), streams=first.streams * 99)
+    large = render(replace(report, graphs=(long, second) * 99, settle_with=form * 999))
+    least = json.loads(large)
+
+    assert [one["process"] for one in document["processes"]] == [first.process, second.process]
+    assert "ready edge h2d -> compute, distance -1" in document["processes"][0]["edges"]
+    assert document["next"] is None
+    assert len(large.encode()) < MOST_BYTES
+    assert len(least["processes"]) + least["processes_left_out"] == 198
+    told = least["processes"][0]
+    assert len(told["edges"]) + told["edges_left_out"] == len(edges)
 
 
 @given(st.text(), st.integers(4, 60))
