@@ -22,8 +22,8 @@ def told(trimmed: Trimmed, name: str) -> Iterator[str]:
     first = f"first cause {cause}" if cause else "no cause"
     yield f"the same answer: {trimmed.outcome}, {first} (default limits)"
     yield (
-        "left out: environment, arguments, paths, users, hosts, messages, stacks, and"
-        f" {count_of(kept.tables_left_out, 'table')} that nothing is judged by"
+        "left out: environment, arguments, paths, users, hosts, messages, stacks, payloads"
+        f" and {count_of(kept.tables_left_out, 'table')} that nothing is judged by"
     )
     yield f"called by number: {_replaced(trimmed) or 'nothing'}"
     if not trimmed.rename:

@@ -18,8 +18,8 @@ from mcp.types import TextContent
 import overlapcheck
 from overlapcheck.brief import MOST_BYTES
 from overlapcheck.cli.allowed_folders import AllowedFolders
-from overlapcheck.cli.assistant import MOST_CHARACTERS, Tools
-from overlapcheck.errors import InputUnreadable
+from overlapcheck.cli.assistant import MOST_CHARACTERS, Tools, server
+from overlapcheck.errors import InputUnreadable, PolicyInvalid
 from overlapcheck.renderers import renderers
 from tests.conftest import ROOT
 from tests.export import RealExport
@@ -136,6 +136,15 @@ def test_a_folder_of_ranks_may_not_lead_outside(real_export: RealExport, tmp_pat
 
     with pytest.raises(InputUnreadable, match=r"rank_1\.sqlite: not found below"):
         Tools(AllowedFolders([tmp_path / "in"])).analyze("ranks")
+
+
+def test_without_the_extra_it_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+
+    with pytest.raises(PolicyInvalid, match=r"is not installed; pip install 'overlapcheck\[mcp\]'"):
+        server(AllowedFolders([tmp_path]))
 
 
 def test_no_page_of_the_manual_is_cut(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from overlapcheck.cli import main
 from overlapcheck.renderers import renderers
+from overlapcheck.renderers.streams import stream_renderers
 from tests.export import RealExport
 from tests.sharing.plants import SECRET, planted, with_telling_names
 
@@ -38,7 +39,7 @@ def test_it_says_what_it_kept(run: Run, real_export: RealExport, tmp_path: Path)
         f"small.sqlite: {small.stat().st_size / 1024:.1f} KiB, 900 of 26914 rows",
         "kept: 3 steady 'step #' steps, from the middle, and the one before",
         "the same answer: FAIL, first cause pageable-copy (default limits)",
-        "left out: environment, arguments, paths, users, hosts, messages, stacks, and"
+        "left out: environment, arguments, paths, users, hosts, messages, stacks, payloads and"
         " 25 tables that nothing is judged by",
         "called by number: 8 thread names",
         "kept by name: kernels and ranges; --rename calls them by number, too",
@@ -55,6 +56,7 @@ def test_no_command_tells_what_was_left_out(
     said += [run("analyze", small, "--format", name) for name in sorted(renderers())]
     said += [run("analyze", small, "-o", result, "--tables", tmp_path / "tables",
                  "--tables-format", "csv")]  # fmt: skip
+    said += [run("streams", small, "--format", name) for name in sorted(stream_renderers())]
     said += [run("render", result), run("compare", result, small), run("doctor")]
     written = [small, result, *(tmp_path / "tables").iterdir()]
 
