@@ -25,11 +25,14 @@ class _Size:
 
 
 _SIZES = (
-    _Size(checks=12, evidence=4, text=400, name=120),
-    _Size(checks=8, evidence=3, text=240, name=80),
+    _Size(checks=16, evidence=8, text=400, name=120),
+    _Size(checks=12, evidence=4, text=240, name=80),
     _Size(checks=6, evidence=2, text=160, name=60),
     _Size(checks=4, evidence=1, text=70, name=32),
 )
+_MOST_CHECKS = _SIZES[0].checks
+_WHOLE = _Size(checks=1 << 40, evidence=1 << 40, text=1 << 40, name=1 << 40)
+"""What cuts nothing, but cleans texts and rounds numbers as the others do."""
 
 
 def brief_text(brief: Brief) -> str:
@@ -47,26 +50,25 @@ def _text(brief: Brief) -> str:
 
 
 def _cut(brief: Brief, size: _Size) -> Brief:
-    checks = tuple(_check(one, size) for one in brief.checks[: size.checks])
+    found, whole = _fitted(brief, size), _fitted(brief, _WHOLE)
+    told = replace(whole, checks=whole.checks[: size.checks], cut=found.cut)
+    return replace(found, cut=found != replace(told, checks_left_out=0))
+
+
+def _fitted(brief: Brief, size: _Size) -> Brief:
+    # More are never told, and of a job there may be thousands.
+    checks = tuple(_check(one, size) for one in brief.checks[: min(size.checks, _MOST_CHECKS)])
     causes = tuple(_cause(one, size) for one in brief.causes[:MAX_CAUSES])
-    found = replace(
+    return replace(
         brief,
         summary=fitted(brief.summary, size.text),
         judged=fitted(brief.judged, size.text),
         checks=checks,
-        checks_left_out=len(brief.checks) - len(checks),
+        checks_left_out=max(len(brief.checks) - size.checks, 0),
         causes=causes,
         causes_left_out=len(brief.causes) - len(causes),
         next=None if brief.next is None else fitted(brief.next, 2 * size.text),
     )
-    whole = replace(brief, checks=checks, causes=causes)
-    told = (found.summary, found.judged, found.next, found.checks_left_out)
-    is_whole = told == (brief.summary, brief.judged, brief.next, 0)
-    return replace(found, cut=not is_whole or _shorter(brief, whole))
-
-
-def _shorter(brief: Brief, cut: Brief) -> bool:
-    return brief.checks != cut.checks or brief.causes[:MAX_CAUSES] != cut.causes
 
 
 def _check(check: BriefCheck, size: _Size) -> BriefCheck:

@@ -85,10 +85,12 @@ def test_what_does_not_fit_is_counted_and_said() -> None:
 
 def test_a_report_that_fits_is_not_cut() -> None:
     report = REPORTS["with_findings"]
-    found = brief(report)
+    odd = replace(report.findings[0], share=1 / 3, title="a  b")
+    found = brief(replace(report, findings=(odd, *report.findings[1:])))
     first = report.findings[0]
 
     assert not found["cut"]
+    assert (found["causes"][0]["share"], found["causes"][0]["title"]) == (0.333333, "a b")
     assert found["causes"][0]["evidence"] == list(first.evidence)
     assert found["causes"][0]["advice"] == first.advice
     assert found["next"] == f"overlapcheck explain {first.cause}"
