@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.stream_contract import StreamContract
+
+if TYPE_CHECKING:
+    from overlapcheck.stream_contract import StreamContract
 
 DEFAULT = "default"
 """Origin of a limit that nobody set."""
