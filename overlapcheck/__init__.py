@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.copies import Direction
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
     from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
+    from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
@@ -33,10 +35,12 @@ else:
         "Content": "recorder",
         "Direction": "copies",
         "FleetReport": "fleet",
+        "Job": "job",
         "Limits": "verdict",
         "Measurements": "measurements",
         "Outcome": "verdict",
         "Policy": "verdict",
+        "Reading": "reading",
         "Report": "report",
         "Selection": "selection",
         "Source": "source",
@@ -63,11 +67,13 @@ __all__ = [
     "Direction",
     "ExitCode",
     "FleetReport",
+    "Job",
     "Limits",
     "Measurements",
     "Outcome",
     "OverlapcheckError",
     "Policy",
+    "Reading",
     "Report",
     "Selection",
     "Source",

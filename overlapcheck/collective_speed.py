@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives
-from overlapcheck.columns import ABSENT, Ints, distinct, groups
+from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.grouping import distinct, groups
 from overlapcheck.rendezvous import Meeting
 
 _PER_RANK = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_TO_ALL)

@@ -8,7 +8,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, by_group, groups
+from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints
+from overlapcheck.grouping import by_group, groups
 
 
 class CollectiveKind(IntEnum):

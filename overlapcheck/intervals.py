@@ -19,29 +19,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from overlapcheck.columns import ABSENT, Index, blocks, last_at_or_before, taken
+from overlapcheck.columns import blocks
 
 Ns = npt.NDArray[np.int64]
 """Array of nanoseconds, shape (n,)."""
 
 _NONE: Final[Ns] = np.empty(0, dtype=np.int64)
-
-
-def covering(start_ns: Ns, end_ns: Ns, at_ns: Ns) -> Index:
-    """Position of the last interval to start at or before each time, where that still covers it.
-
-    Where intervals are nested, a time behind an inner one counts as in none.
-
-    Args:
-        start_ns: sorted, shape (n,).
-        end_ns: shape (n,).
-        at_ns: times, shape (k,), any order.
-
-    Returns:
-        Positions, shape (k,); ABSENT where a time lies in none.
-    """
-    at = last_at_or_before(start_ns, at_ns)
-    return np.where(taken(end_ns, at, at_ns.min() if at_ns.size else 0) > at_ns, at, ABSENT)
 
 
 def _frozen(values: Ns) -> Ns:

@@ -23,9 +23,11 @@ from overlapcheck.order import Order
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
-from overlapcheck.trace import Process, Ranges, Strings
+from overlapcheck.trace import Process, Strings
+from overlapcheck.trace_tables import Ranges
 
 
 class WindowSource(StrEnum):
@@ -149,7 +151,7 @@ class StepTimes(Columns):
         """Number of the step that each time of the window lies in; ABSENT without steps."""
         if len(self) == 0:
             return np.full(time_ns.shape, ABSENT, dtype=np.int64)
-        row = np.searchsorted(self.start_ns, time_ns, side="right") - 1
+        row = last_at_or_before(self.start_ns, time_ns)
         return self.number[np.maximum(row, 0)]
 
 

@@ -17,8 +17,10 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
+from overlapcheck.job import Job
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
+from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report
@@ -35,9 +37,6 @@ if TYPE_CHECKING:
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
 
-Progress = Callable[[str], None]
-"""Told what begins now, as a clause: "exporting train.nsys-rep"."""
-
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
     return nullcontext()
@@ -48,52 +47,33 @@ class JudgingOptions(TypedDict, total=False):
 
     policy: Policy | None
     selection: Selection | None
-    timeline: bool
-    source_root: Path | None
-    cache: bool
-
-
-def silent(_: str) -> None:
-    """Progress that nobody wants to see."""
 
 
 def read_trace(
     path: str | Path,
     *,
-    nsys: Path | None = None,
-    progress: Progress = silent,
+    reading: Reading | None = None,
     window_ns: tuple[int, int] | None = None,
-    cache: bool = True,
-    keep_export: Path | None = None,
-    warn: Progress = silent,
-    sources: Sequence[Source] = (),
 ) -> Trace:
     """Read a recording: an Nsight Systems report, its export, or what another source reads.
 
     Args:
         path: .nsys-rep, .qdrep, .sqlite, or a parquetdir or arrowdir folder, told apart by content.
             A report is exported with the real nsys.
-        nsys: the nsys to export with; None finds one.
-        progress: told what begins.
+        reading: with what, and where the export stays; None takes the defaults.
         window_ns: read only the rows that this part of the trace, [start, end), is judged by.
-        cache: whether exports are kept in the user's cache folder, and found there.
-        keep_export: leave the export there instead.
-        warn: told what is kept, and which kept export is not believed.
-        sources: asked whether they know the recording before those that are installed.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
-    recording = Path(path)
-    source = source_of(recording, sources)
+    recording, reading = Path(path), reading or Reading()
+    source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
-        progress(f"reading {recording.absolute().name}")  # "." has no name
+        reading.progress(f"reading {recording.absolute().name}")  # "." has no name
         return _read(source, recording, window_ns)
-    progress(f"exporting {recording.name}")
-    with export_sqlite(
-        recording, nsys=nsys, keep_as=keep_export, cache=cache, progress=progress, warn=warn
-    ) as exported:
-        progress(f"reading {recording.name}")
+    reading.progress(f"exporting {recording.name}")
+    with export_sqlite(recording, reading) as exported:
+        reading.progress(f"reading {recording.name}")
         return _read(source, exported.path, window_ns)
 
 
@@ -118,14 +98,7 @@ def analyze(
     *,
     policy: Policy | None = None,
     selection: Selection | None = None,
-    nsys: Path | None = None,
-    progress: Progress = silent,
-    timeline: bool = True,
-    source_root: Path | None = None,
-    cache: bool = True,
-    keep_export: Path | None = None,
-    warn: Progress = silent,
-    sources: Sequence[Source] = (),
+    reading: Reading | None = None,
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -133,68 +106,46 @@ def analyze(
         path: a report or its export, see `read_trace`.
         policy: limits; None takes the defaults.
         selection: what part to measure; None takes the steady steps of every device.
-        nsys: the nsys to export with; None finds one.
-        progress: told what begins.
-        timeline: whether to draw the timeline, which HTML and Perfetto show; False saves its time.
-        source_root: folder of the program's source, whose lines may be shown beside those of the
-            current directory's.
-        cache: see `read_trace`.
-        keep_export: see `read_trace`.
-        warn: see `read_trace`.
-        sources: see `read_trace`.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
     policy, selection = policy or Policy(), selection or Selection()
+    reading = reading or Reading()
     # What has limits of its own must be measured apart.
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
-    trace = read_trace(
-        path,
-        nsys=nsys,
-        progress=progress,
-        window_ns=selection.window_ns,
-        cache=cache,
-        keep_export=keep_export,
-        warn=warn,
-        sources=sources,
-    )
-    progress(f"measuring {Path(path).name}")
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    reading.progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
-    roots = tuple(root.absolute() for root in (source_root, Path.cwd()) if root is not None)
+    roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
-    return build_report(Path(path).absolute(), trace, measured, verdict, found, timeline=timeline)
+    return build_report(
+        Path(path).absolute(), trace, measured, verdict, found, timeline=reading.timeline
+    )
 
 
 def run(
     command: Sequence[str],
     *,
     spec: CaptureSpec | None = None,
-    nsys: Path | None = None,
-    keep_as: Path | None = None,
-    keep_in: Path | None = None,
+    reading: Reading | None = None,
     judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
-    progress: Progress = silent,
-    warn: Progress = silent,
     **options: Unpack[JudgingOptions],
 ) -> Report:
     """Record a program, then judge the recording.
 
     Args:
         command: program and arguments.
-        spec: what to record; None takes what disturbs least and proves most.
-        nsys: the nsys to record with; None finds one.
-        keep_as: file for the recording; None takes a name that says program and time.
-        keep_in: folder for the recording and its export; None is the current one, without export.
+        spec: what to record and where to leave it; None takes what disturbs least and proves most.
+        reading: with which nsys it is recorded, how it is read, and who is told meanwhile.
         judging: entered when the recording lies in its place and the program's end is known, and
             left when it is judged; what it raises keeps it from being judged.
-        progress: told what begins.
-        warn: told at once what the user should know.
-        options: policy, selection, timeline, source_root and cache, see `analyze`.
+        options: policy and selection, see `analyze`.
 
     Returns:
         The report, with `captured` saying where the recording lies and how the program ended.
@@ -206,19 +157,14 @@ def run(
     from overlapcheck.capture.profile import profile
     from overlapcheck.capture.spec import CaptureSpec
 
-    found = find_nsys(nsys)
-    captured = profile(
-        spec or CaptureSpec(), command, found, keep_as, keep_in, progress=progress, warn=warn
-    )
+    spec, reading = spec or CaptureSpec(), reading or Reading()
+    nsys = find_nsys(reading.nsys)
+    captured = profile(spec, command, nsys, progress=reading.progress, warn=reading.warn)
+    reading = replace(reading, nsys=nsys.path)
+    if spec.keep_in:
+        reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):
-        report = analyze(
-            captured.report,
-            nsys=found.path,
-            progress=progress,
-            keep_export=captured.report.with_suffix(".sqlite") if keep_in else None,
-            warn=warn,
-            **options,
-        )
+        report = analyze(captured.report, reading=reading, **options)
     return replace(report, captured=captured)
 
 
@@ -227,83 +173,53 @@ def draw(
     *,
     policy: Policy | None = None,
     selection: Selection | None = None,
-    nsys: Path | None = None,
-    source_root: Path | None = None,
-    cache: bool = True,
+    reading: Reading | None = None,
 ) -> str:
     """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    report = analyze(
-        path,
-        policy=policy,
-        selection=selection,
-        nsys=nsys,
-        source_root=source_root,
-        cache=cache,
-    )
+    reading = replace(reading or Reading(), timeline=True)
+    report = analyze(path, policy=policy, selection=selection, reading=reading)
     return HtmlRenderer().render(report)
 
 
 def analyze_ranks(
     reports: Sequence[str | Path],
     *,
+    job: Job | None = None,
     policy: Policy | None = None,
     selection: Selection | None = None,
-    nsys: Path | None = None,
-    jobs: int | None = None,
-    rank_pattern: str | None = None,
-    same_host: bool = False,
-    source_root: Path | None = None,
-    cache: bool = True,
-    sources: Sequence[Source] = (),
+    reading: Reading | None = None,
 ) -> FleetReport:
     """Judge the reports of all ranks of a job, and compare them.
 
     Workers are processes that import the calling program anew: call it from below
-    `if __name__ == "__main__":`, or with jobs=1, which stays in this process.
+    `if __name__ == "__main__":`, or with `Reading(jobs=1)`, which stays in this process.
 
     Args:
         reports: reports, folders, globs, or @FILE for a list.
+        job: how its ranks are told apart, and whether they share one clock.
         policy: limits on every rank, how many there are and may fail; None takes the defaults.
         selection: what part of each to measure.
-        nsys: the nsys to export with; None finds one.
-        jobs: reports judged at once; None takes as many as there are cores.
-        rank_pattern: the rank in a report's path, as a group named rank; None looks at the names
-            and into the reports.
-        same_host: whether all reports share one clock.
-        source_root: folder of the program's source.
-        cache: see `read_trace`.
-        sources: see `read_trace`; with several workers they are pickled.
+        reading: how each is read, and how many at once. Workers tell nobody, and no timeline is
+            read; with several workers the sources are pickled.
 
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
     """
     from overlapcheck.ranks.inputs import expand
-    from overlapcheck.ranks.naming import rank_pattern as compiled
+    from overlapcheck.ranks.job_reports import JobReports
     from overlapcheck.ranks.pool import LocalPool, ThisProcess
     from overlapcheck.ranks.run import Engine, judge_fleet
     from overlapcheck.ranks.work import usable_cores
 
-    found = expand([str(report) for report in reports], partial(recognised, more=sources))
-    paths = found.reports
-    jobs = min(jobs or usable_cores(), len(paths))
-    engine: Engine = ThisProcess() if jobs == 1 else LocalPool(jobs)
+    reading = reading or Reading()
+    found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
+    workers = min(reading.jobs or usable_cores(), len(found.reports))
+    engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
+    each = replace(reading, timeline=False, progress=silent, warn=silent)
     return judge_fleet(
-        paths,
-        partial(
-            analyze,
-            policy=policy,
-            selection=selection,
-            nsys=nsys,
-            timeline=False,
-            source_root=source_root,
-            cache=cache,
-            sources=sources,
-        ),
+        JobReports(found.reports, found.unread, job or Job(), policy or Policy()),
+        partial(analyze, policy=policy, selection=selection, reading=each),
         engine,
-        pattern=compiled(rank_pattern) if rank_pattern else None,
-        same_host=same_host,
-        policy=policy,
-        unread=found.unread,
     )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.finding import Finding
     from overlapcheck.policy.resolve import Source
@@ -158,36 +159,18 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     capture_range, backtrace, event_trace, nsys_args), and the limits of `overlapcheck_analyze`.
     """
 
-    def run(
-        command: Sequence[str],
-        *,
-        nsys: Path | None = None,
-        delay: int = 0,
-        duration: int = 0,
-        capture_range: str = "",
-        backtrace: bool = False,
-        event_trace: bool = False,
-        nsys_args: str = "",
-        **limits: Any,
-    ) -> Judged:
+    def run(command: Sequence[str], **options: Any) -> Judged:
         from overlapcheck import pipeline
-        from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
+        from overlapcheck.reading import Reading
 
-        spec = CaptureSpec(
-            event_trace=event_trace,
-            backtrace=backtrace,
-            delay_s=delay,
-            duration_s=duration,
-            capture_range=capture_range,
-            extra=parse_nsys_args(nsys_args),
-        )
+        nsys = options.pop("nsys", None)
+        spec, limits = _recorded(options, tmp_path)
         with _as_error():
             policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_run()")
             report = pipeline.run(
                 command,
                 spec=spec,
-                nsys=nsys,
-                keep_in=tmp_path,
+                reading=Reading(nsys=nsys),
                 judging=partial(_if_ended_well, command[0]),
                 policy=policy,
                 selection=selection,
@@ -202,6 +185,23 @@ def _if_ended_well(program: str, captured: CapturedReport) -> Generator[None, No
     if captured.program_failed:
         raise ProgramFailed(f"{program} {captured.ending}")
     yield
+
+
+def _recorded(options: Mapping[str, Any], folder: Path) -> tuple[CaptureSpec, dict[str, Any]]:
+    """What to record, by the names of the command line, and what is left of the options."""
+    from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
+
+    left = dict(options)
+    spec = CaptureSpec(
+        event_trace=left.pop("event_trace", False),
+        backtrace=left.pop("backtrace", False),
+        delay_s=left.pop("delay", 0),
+        duration_s=left.pop("duration", 0),
+        capture_range=left.pop("capture_range", ""),
+        extra=parse_nsys_args(left.pop("nsys_args", "")),
+        keep_in=folder,
+    )
+    return spec, left
 
 
 def _resolved(limits: Mapping[str, Any], root: Path, caller: str) -> tuple[Policy, Selection]:

@@ -19,7 +19,8 @@ from functools import reduce
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives
-from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 
 MIN_OCCASIONS = 3

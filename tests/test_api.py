@@ -131,7 +131,9 @@ def test_reading_and_measuring_can_be_done_apart(real_export: RealExport) -> Non
 
 def test_progress_is_told_what_begins(real_export: RealExport) -> None:
     said: list[str] = []
-    overlapcheck.analyze(real_export("cu_double_buffer"), progress=said.append)
+    overlapcheck.analyze(
+        real_export("cu_double_buffer"), reading=overlapcheck.Reading(progress=said.append)
+    )
 
     assert said[:2] == ["reading cu_double_buffer.sqlite", "measuring cu_double_buffer.sqlite"]
 
@@ -181,7 +183,7 @@ def test_the_package_is_typed() -> None:
 def test_many_reports_from_python(tmp_path: Path) -> None:
     fleets.write_fleet(tmp_path, 3, late=1)
 
-    found = overlapcheck.analyze_ranks([tmp_path], jobs=1)
+    found = overlapcheck.analyze_ranks([tmp_path], reading=overlapcheck.Reading(jobs=1))
 
     assert isinstance(found, overlapcheck.FleetReport)
     assert [row.label for row in found.rows] == ["0", "1", "2"]
@@ -195,8 +197,9 @@ def test_many_reports_with_a_policy_and_a_pattern(tmp_path: Path) -> None:
     found = overlapcheck.analyze_ranks(
         [str(path) for path in paths],
         policy=overlapcheck.Policy(max_failing_ranks=1.0),
-        rank_pattern=r"rank_(?P<rank>\d)",
-        jobs=2,
+        job=overlapcheck.Job(rank_pattern=r"rank_(?P<rank>\d)"),
+        # What tells whoever waits here need not travel to the workers.
+        reading=overlapcheck.Reading(jobs=2, progress=lambda _: None),
     )
 
     assert found.notes[0] == "ranks by --rank-pattern"
@@ -209,8 +212,8 @@ def test_a_program_is_recorded_and_judged_by_one_call(
     report = real_export("pt_pageable")
     told: list[object] = []
 
-    def profile(spec: object, command: object, nsys: object, *place: object, **_: object) -> object:
-        told.extend((spec, command, *place))
+    def profile(spec: object, command: object, nsys: object, **_: object) -> object:
+        told.extend((spec, command))
         return CapturedReport(report, 3, "")
 
     @contextmanager
@@ -223,11 +226,14 @@ def test_a_program_is_recorded_and_judged_by_one_call(
     monkeypatch.setattr("overlapcheck.capture.profile.profile", profile)
 
     found = overlapcheck.run(
-        ["prog"], spec=overlapcheck.CaptureSpec(delay_s=2), judging=judging, timeline=False
+        ["prog"],
+        spec=overlapcheck.CaptureSpec(delay_s=2),
+        reading=overlapcheck.Reading(timeline=False),
+        judging=judging,
     )
 
     assert told == [
-        *(overlapcheck.CaptureSpec(delay_s=2), ["prog"], None, None),
+        *(overlapcheck.CaptureSpec(delay_s=2), ["prog"]),
         *("ended with exit code 3", "judged"),
     ]
     assert found.verdict.outcome is overlapcheck.Outcome.FAIL

@@ -4,35 +4,22 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from overlapcheck import measurements, trace
+from overlapcheck import measurements, trace_tables
 from overlapcheck.columns import (
-    ABSENT,
     Bools,
     Columns,
     Floats,
     Ints,
     Texts,
     blocks,
-    by_group,
     compact,
-    distinct,
-    first_rows,
-    groups,
     is_constant,
-    last_at_or_before,
-    last_before,
-    numbered,
-    ordered,
-    position_of,
-    taken,
 )
 
 TABLES = [
     kind
-    for module in (trace, measurements)
+    for module in (trace_tables, measurements)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Columns) and kind is not Columns
 ]
@@ -121,52 +108,6 @@ def test_a_frame_has_one_column_per_field() -> None:
     assert frame["flag"].dtype == bool
 
 
-NUMBERS = st.lists(st.one_of(st.integers(-3, 3), st.integers(-(1 << 60), 1 << 60)), max_size=60)
-
-
-def ints(values: list[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
-
-
-@given(NUMBERS)
-def test_distinct_and_numbered_are_numpys_unique(values: list[int]) -> None:
-    wanted, positions = np.unique(ints(values), return_inverse=True)
-    found, position = numbered(ints(values))
-
-    assert distinct(ints(values)).tolist() == found.tolist() == wanted.tolist()
-    assert position.tolist() == positions.tolist()
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 2), st.integers(0, 1 << 40))))
-def test_rows_are_grouped_in_the_order_of_their_keys(rows: list[tuple[int, int, int]]) -> None:
-    keys = [ints([row[i] for row in rows]) for i in range(3)]
-    first, group = groups(*keys)
-    order, bounds = by_group(group, first.size)
-
-    wanted = sorted(set(rows))
-    assert [rows[i] for i in first] == wanted
-    assert first.tolist() == [rows.index(key) for key in wanted]
-    for number, key in enumerate(wanted):
-        members = order[bounds[number] : bounds[number + 1]].tolist()
-        assert members == [i for i, row in enumerate(rows) if row == key]
-
-
-@given(st.lists(st.tuples(st.integers(0, 1 << 33), st.integers(0, 3), st.integers(-2, 2))))
-def test_rows_are_ordered_as_lexsort_orders_them(rows: list[tuple[int, int, int]]) -> None:
-    for keys in (rows, sorted(rows), [(a % 5, b, c) for a, b, c in rows]):
-        columns = [ints([row[i] for row in keys]) for i in range(3)]
-        assert ordered(columns[0]).tolist() == np.argsort(columns[0], kind="stable").tolist()
-        assert ordered(*columns).tolist() == np.lexsort(columns[::-1]).tolist()
-
-
-@pytest.mark.parametrize("width", [1 << 10, 1 << 20, 1 << 40])
-def test_random_numbers_of_any_width_are_ordered_stably(width: int) -> None:
-    values = np.random.default_rng(0).integers(-width, width, 20_000) // 3
-
-    assert np.array_equal(ordered(values), np.argsort(values, kind="stable"))
-    assert np.array_equal(first_rows(values), np.unique(values, return_index=True)[1])
-
-
 @pytest.mark.parametrize(
     "which", [np.array([True, False, True]), np.array([0, 2]), slice(0, None, 2)]
 )
@@ -191,19 +132,3 @@ def test_blocks_are_all_rows_once() -> None:
     covered = [row for block in blocks(200_001) for row in range(block.start, block.stop)]
 
     assert covered == list(range(200_001))
-
-
-def test_positions_in_sorted_values_are_absent_where_there_is_none() -> None:
-    values, at = np.array([10, 20, 20, 30]), np.array([5, 10, 20, 25, 40])
-
-    assert last_at_or_before(values, at).tolist() == [ABSENT, 0, 2, 2, 3]
-    assert last_before(values, at).tolist() == [ABSENT, ABSENT, 0, 2, 3]
-    assert position_of(values, at).tolist() == [ABSENT, 0, 1, ABSENT, ABSENT]
-    assert position_of(values[:0], at).tolist() == [ABSENT] * 5
-
-
-def test_values_are_taken_at_rows_that_there_are() -> None:
-    column, rows = np.array([7, 8, 9]), np.array([2, ABSENT, 0])
-
-    assert taken(column, rows, 0).tolist() == [9, 0, 7]
-    assert taken(column[:0], rows, 5).tolist() == [5, 5, 5]

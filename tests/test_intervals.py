@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlapcheck.columns import ABSENT
-from overlapcheck.intervals import Intervals, covering
+from overlapcheck.intervals import Intervals
 
 SPAN = 40
 """Bitmaps cover the times from 0 to SPAN."""
@@ -235,12 +234,3 @@ def test_time_in_any_and_in_two_of_several_sets(sets: list[list[tuple[int, int]]
     assert is_canonical(twice)
     assert np.array_equal(bits_of(once), depth >= 1)
     assert np.array_equal(bits_of(twice), depth >= 2)
-
-
-def test_covering_finds_the_last_to_start_where_it_still_covers_the_time() -> None:
-    start, end = np.array([0, 10, 12, 30]), np.array([5, 20, 14, 40])
-
-    found = covering(start, end, np.array([-1, 0, 4, 5, 11, 13, 15, 39, 40]))
-
-    assert found.tolist() == [ABSENT, 0, 0, ABSENT, 1, 2, ABSENT, 3, ABSENT]
-    assert covering(start[:0], end[:0], np.array([3])).tolist() == [ABSENT]

@@ -8,21 +8,20 @@ import pytest
 
 from overlapcheck.columns import ABSENT
 from overlapcheck.kinds import CopyKind, MemoryKind, StreamKind
-from overlapcheck.trace import (
+from overlapcheck.trace import Missing, rows_or_none
+from overlapcheck.trace_tables import (
     ApiCalls,
     Contexts,
     Copies,
     Directives,
     EventRecords,
     Kernels,
-    Missing,
     MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
     Streams,
     Syncs,
-    rows_or_none,
 )
 from tests.pictures import PictureError, load_pictures, parse, picture, size_of, tid_of
 

@@ -210,8 +210,8 @@ from overlapcheck.capture.discovery import Nsys
 from overlapcheck.captured import CapturedReport
 from pathlib import Path
 
-def profile(spec, command, nsys, keep_as, keep_in, **_):
-    print(spec.delay_s, command, keep_in.is_dir())
+def profile(spec, command, nsys, **_):
+    print(spec.delay_s, command, spec.keep_in.is_dir())
     return CapturedReport(Path({report!r}), {exit_code}, "", ())
 
 home.profile = profile

@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,11 +27,13 @@ from overlapcheck.errors import (
     OutputUnwritable,
     OverlapcheckError,
 )
+from overlapcheck.reading import Progress, Reading
 
 WORK_PREFIX = ".overlapcheck-"
 IMPORTED_NAME = "imported.nsys-rep"
 # Python backtraces of CUDA calls; payloads of NVTX ranges, in which NCCL says sizes. From 2024 on.
 _CONTENT = ("--include-json", "--include-blobs")
+_DEFAULTS = Reading()
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,29 @@ class _UnsuitablePlace(Exception):
         self.reason = reason
 
 
-def export_sqlite(
-    report: Path,
-    *,
-    nsys: Nsys | Path | None = None,
-    keep_as: Path | None = None,
-    cache: bool = True,
-    progress: Callable[[str], None] = lambda _: None,
-    warn: Callable[[str], None] = lambda _: None,
-) -> ExportedReport:
+@dataclass(frozen=True)
+class _Snapshot:
+    """A report as it was when it was looked at."""
+
+    report: Path
+    state: tuple[int, ...]
+    """Changes with every write to the report, and when it is replaced."""
+    content: str
+    """Digest of its content; "" where no cache asks for it."""
+
+    @classmethod
+    def of(cls, report: Path, *, digested: bool) -> _Snapshot:
+        try:
+            return cls(report, _state(report), digest(report) if digested else "")
+        except OSError as error:
+            raise InputUnreadable(f"{report}: cannot be read: {error.strerror}") from error
+
+    @property
+    def still_holds(self) -> bool:
+        return _state(self.report) == self.state
+
+
+def export_sqlite(report: Path, reading: Reading = _DEFAULTS) -> ExportedReport:
     """Export a report, or find the export made before.
 
     The result is kept in the user's cache folder, or where the caller says, otherwise in a
@@ -87,47 +102,41 @@ def export_sqlite(
 
     Args:
         report: a .nsys-rep or .qdrep file, or a .qdstrm, which is imported first.
-        nsys: the one to export with, or its path; None finds one when it is needed.
-        keep_as: leave the export there, where nothing is yet, and not in the cache.
-        cache: whether to look into the cache and to leave the export there.
-        progress: told what begins.
-        warn: told what is kept, and which kept export is not believed.
+        reading: the nsys to export with, whether to look into the cache and to leave the export
+            there, or where else; told what begins, what is kept, and what is not believed.
 
     Raises:
         NsysNotFound: nothing to export with, and no export from before.
         ExportFailed, ReportDamaged, Interrupted: nothing was left behind.
         InputUnreadable: the report cannot be read.
     """
-    kept = _cache(warn) if cache and keep_as is None else None
+    warn, keep_as = reading.warn, reading.keep_export
+    kept = _cache(warn) if reading.cache and keep_as is None else None
+    before = _Snapshot.of(report, digested=kept is not None)
     try:
-        before = _state(report)
-        content = digest(report) if kept else ""
-    except OSError as error:
-        raise InputUnreadable(f"{report}: cannot be read: {error.strerror}") from error
-    try:
-        chosen = nsys if isinstance(nsys, Nsys) else find_nsys(nsys)
+        nsys = find_nsys(reading.nsys)
     except NsysNotFound:
-        found = kept.find(content, None, warn) if kept and nsys is None else None
+        found = kept.find(before.content, None, warn) if kept and reading.nsys is None else None
         if found is None:
             raise
         return ExportedReport(found.path, cached=True, temporary=False, lock=found.lock)
-    if kept and (found := kept.find(content, chosen.release, warn)):
+    if kept and (found := kept.find(before.content, nsys.release, warn)):
         return ExportedReport(found.path, cached=True, temporary=False, lock=found.lock)
-    progress(
-        f"exporting {report.name} ({report.stat().st_size >> 20} MB) with nsys {chosen.release}"
+    reading.progress(
+        f"exporting {report.name} ({report.stat().st_size >> 20} MB) with nsys {nsys.release}"
     )
     with interruptible(f"exporting {report}", "run the same command again"):
         try:
             if keep_as is not None:
-                return _export_beside(report, chosen, keep_as)
+                return _export_beside(report, nsys, keep_as)
             if kept is not None:
-                return _export_to_cache(kept, report, chosen, content, before, warn)
+                return _export_to_cache(kept, before, nsys, warn)
         except _UnsuitablePlace:
             pass
-        return _export_temporarily(report, chosen)
+        return _export_temporarily(report, nsys)
 
 
-def _cache(warn: Callable[[str], None]) -> ExportCache | None:
+def _cache(warn: Progress) -> ExportCache | None:
     try:
         return ExportCache()
     except OutputUnwritable as error:
@@ -138,19 +147,14 @@ def _cache(warn: Callable[[str], None]) -> ExportCache | None:
 
 
 def _state(report: Path) -> tuple[int, ...]:
-    """Changes with every write to the report, and when it is replaced."""
     found = report.stat()
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _export_to_cache(
-    cache: ExportCache,
-    report: Path,
-    nsys: Nsys,
-    content: str,
-    before: tuple[int, ...],
-    warn: Callable[[str], None],
+    cache: ExportCache, before: _Snapshot, nsys: Nsys, warn: Progress
 ) -> ExportedReport:
+    report = before.report
     try:
         work = cache.work_folder()
     except OSError as error:
@@ -158,7 +162,7 @@ def _export_to_cache(
     try:
         whole = _export_into(work, report, nsys)
         # What was replaced meanwhile has another digest.
-        kept = cache.keep(whole, content, nsys.release) if _state(report) == before else None
+        kept = cache.keep(whole, before.content, nsys.release) if before.still_holds else None
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise

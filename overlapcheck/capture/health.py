@@ -121,7 +121,7 @@ def check_trial(nsys: Nsys) -> HealthCheck:
         return HealthCheck("trial", State.NOTE, "not tried inside nsys")
     with tempfile.TemporaryDirectory(prefix="overlapcheck-") as directory:
         try:
-            taken = profile(CaptureSpec(), ["true"], nsys, keep_in=Path(directory))
+            taken = profile(CaptureSpec(keep_in=Path(directory)), ["true"], nsys)
         except OverlapcheckError as error:
             # The recording that the message names goes with this directory.
             reason = error.message.rpartition(".qdstrm: ")[2]

@@ -29,8 +29,6 @@ def profile(
     spec: CaptureSpec,
     command: Sequence[str],
     nsys: Nsys,
-    keep_as: Path | None = None,
-    keep_in: Path | None = None,
     *,
     progress: Callable[[str], None] = lambda _: None,
     warn: Callable[[str], None] = lambda _: None,
@@ -41,11 +39,9 @@ def profile(
     in nsys's session, so signals are handed on; a Ctrl-C that ends it does not end the recording.
 
     Args:
-        spec: what to record.
+        spec: what to record, and where to leave it.
         command: program and arguments.
         nsys: the one to record with.
-        keep_as: report file to leave; None takes a name that says program and time.
-        keep_in: directory for it; None is the current one.
         progress: told what begins.
         warn: told at once what the user should know.
 
@@ -62,7 +58,7 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = _place(keep_as, keep_in, command)
+    wanted, place_warning = _place(spec.keep_as, spec.keep_in, command)
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -77,7 +73,11 @@ def profile(
                 progress=progress,
                 warn=warn,
             )
-            kept = _keep_what_is_left(recording, scratch, wanted, spec, nsys, command, progress)
+            kept = None
+            if not recording.not_started:
+                kept = _keep_what_is_left(scratch, wanted, nsys, progress)
+            if kept is None:
+                raise why_no_report(recording, spec, nsys, command[0])
             log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
     finally:
         # The folder made for the report, where no report came.
@@ -158,29 +158,22 @@ def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -
 
 
 def _keep_what_is_left(
-    recording: Recording,
-    scratch: Path,
-    wanted: Path,
-    spec: CaptureSpec,
-    nsys: Nsys,
-    command: Sequence[str],
-    progress: Callable[[str], None],
-) -> report_place.KeptFile:
-    if recording.not_started:
-        raise why_no_report(recording, spec, nsys, command[0])
+    scratch: Path, wanted: Path, nsys: Nsys, progress: Callable[[str], None]
+) -> report_place.KeptFile | None:
+    """The report in its place, imported where nsys did not get to it; None where nothing is."""
     reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
     if reports:
         return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix), scratch.parent)
     streams = _largest_first(scratch, (STREAM_SUFFIX,))
     if not streams:
-        raise why_no_report(recording, spec, nsys, command[0])
+        return None
     progress(f"importing {wanted.name}")
     imported = scratch / f"imported{report_place.REPORT_SUFFIX}"
     try:
         importer = _importer_for(streams[0], wanted, scratch.parent, nsys)
         import_stream(streams[0], imported, importer)
     except ReportDamaged:
-        raise why_no_report(recording, spec, nsys, command[0]) from None
+        return None
     return report_place.keep(imported, wanted, scratch.parent)
 
 

@@ -35,7 +35,7 @@ _SHORT_NAMES = {
 
 @dataclass(frozen=True)
 class CaptureSpec:
-    """What a capture records; the defaults disturb the program least and prove the most."""
+    """What a capture records, and where it stays; the defaults disturb least and prove the most."""
 
     event_trace: bool = False
     """Device timestamps of CUDA events; NVIDIA warns of false dependencies between streams."""
@@ -52,6 +52,10 @@ class CaptureSpec:
     """"", cudaProfilerApi, or nvtx:RANGE[@DOMAIN]."""
     extra: tuple[str, ...] = ()
     """Further nsys options, which win over ours."""
+    keep_as: Path | None = None
+    """Report file to leave; None takes a name that says program and time."""
+    keep_in: Path | None = None
+    """Folder for the report and its export; None is the current one, without export."""
 
     def __post_init__(self) -> None:
         known = self.capture_range in ("", PROFILER_API) or self.nvtx_range

@@ -8,8 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Whole, numbered, ordered
+from overlapcheck.columns import ABSENT, Ints, Whole
 from overlapcheck.finding import Confidence, SourceLine
+from overlapcheck.grouping import numbered, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements

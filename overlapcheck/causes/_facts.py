@@ -8,10 +8,11 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind, api_kind
 from overlapcheck.causes._base import Context, Facts, by_cost, totals
-from overlapcheck.columns import ABSENT, Index, Ints, Whole, distinct, first_rows, numbered
-from overlapcheck.intervals import covering
+from overlapcheck.columns import ABSENT, Index, Ints, Whole
+from overlapcheck.grouping import distinct, first_rows, numbered
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.quantities import count_of, duration, seconds
+from overlapcheck.searches import covering
 
 MAX_LINES = 2
 """Of one kind of fact; the costliest are told."""

@@ -15,9 +15,10 @@ import numpy as np
 from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts_collectives import kinds, tells
 from overlapcheck.collectives import Collectives
-from overlapcheck.columns import ABSENT, Mask, last_at_or_before, taken
+from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.order import Relation, Work
 from overlapcheck.quantities import count_of, duration
+from overlapcheck.searches import last_at_or_before, taken
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
 DEFAULT_CONNECTIONS = 8

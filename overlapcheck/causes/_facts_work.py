@@ -6,7 +6,8 @@ import numpy as np
 
 from overlapcheck.causes._base import Context, by_cost
 from overlapcheck.causes._facts import MAX_LINES, common, kernel, spread
-from overlapcheck.columns import ABSENT, Codes, Ints, Mask, first_rows, groups, one_of
+from overlapcheck.columns import ABSENT, Codes, Ints, Mask, one_of
+from overlapcheck.grouping import first_rows, groups
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import LINK_COPIES, Relation, Work
 from overlapcheck.quantities import bandwidth, count_of, duration, size

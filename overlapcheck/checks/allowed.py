@@ -12,10 +12,11 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.finding import Finding, SourceLine
-from overlapcheck.intervals import Intervals, covering
+from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import duration
+from overlapcheck.searches import covering
 from overlapcheck.verdict import AllowedCall, Policy
 
 

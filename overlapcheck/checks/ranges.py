@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from overlapcheck.checks.overlap import check_overlap
 from overlapcheck.checks.shares import check_shares
-from overlapcheck.columns import distinct
+from overlapcheck.grouping import distinct
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content

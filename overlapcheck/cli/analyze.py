@@ -28,8 +28,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     """
     from overlapcheck import pipeline
     from overlapcheck.cli.inputs import several_of
-    from overlapcheck.cli.messages import say
-    from overlapcheck.cli.output import deliver, draws_timeline
+    from overlapcheck.cli.output import deliver, reading_of
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
@@ -45,12 +44,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             report,
             policy=judging.policy,
             selection=judging.selection,
-            nsys=nsys,
-            progress=progress,
-            timeline=draws_timeline(judging),
-            source_root=judging.source_root,
-            cache=judging.cache,
-            warn=say,
+            reading=reading_of(judging, nsys, progress),
         )
     if one is not None:
         from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks

@@ -23,15 +23,15 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.stopping import stoppable
     from overlapcheck.policy.resolve import Source, resolve, settings_of
+    from overlapcheck.reading import Reading
     from overlapcheck.reporting.restore import read_result
 
     if _is_json(path):
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
+    reading = Reading(timeline=False, progress=progress, warn=say)
     with stoppable(f"analysing {path}"):
-        return pipeline.analyze(
-            path, policy=policy, selection=selection, progress=progress, timeline=False, warn=say
-        )
+        return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
 
 
 def _is_json(path: Path) -> bool:

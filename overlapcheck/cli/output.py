@@ -13,6 +13,7 @@ import click
 from overlapcheck.cli.files import write
 from overlapcheck.cli.messages import say
 from overlapcheck.errors import ExitCode
+from overlapcheck.reading import Progress, Reading
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers._terminal_format import TerminalFormat
@@ -46,10 +47,17 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
     return report.verdict.exit_code
 
 
-def draws_timeline(judging: Judging) -> bool:
-    """Whether any of the formats asked for shows the timeline."""
+def reading_of(judging: Judging, nsys: Path | None, progress: Progress) -> Reading:
+    """How a recording is read for what the user asked for: a timeline only where it is shown."""
     chosen = [renderers()[judging.format], *(renderer_for_file(p.name) for p in judging.outputs)]
-    return any(renderer.draws_timeline for renderer in chosen)
+    return Reading(
+        nsys=nsys,
+        cache=judging.cache,
+        source_root=judging.source_root,
+        timeline=any(renderer.draws_timeline for renderer in chosen),
+        progress=progress,
+        warn=say,
+    )
 
 
 def show(report: Report, format_name: str) -> None:

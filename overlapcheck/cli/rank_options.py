@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from overlapcheck.job import Job
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -23,6 +25,11 @@ class Fleet:
     dask_local: int | None
     resume: bool
     rank_pages: int
+
+    @property
+    def job(self) -> Job:
+        """What the user knows of the job."""
+        return Job(self.rank_pattern, self.same_host)
 
 
 _COUNT = click.IntRange(min=1)

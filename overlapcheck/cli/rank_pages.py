@@ -11,26 +11,16 @@ from overlapcheck.cli.files import write
 from overlapcheck.cli.messages import say
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import FleetReport
-from overlapcheck.ranks.pages import draw_pages
-from overlapcheck.ranks.run import Engine
-from overlapcheck.ranks.work import Draw
+from overlapcheck.ranks.pages import Pages
 from overlapcheck.renderers.fleet import fleet_renderer
 
 
-def write_with_pages(
-    report: FleetReport,
-    outputs: Sequence[Path],
-    paths: Sequence[Path],
-    draw: Draw,
-    engine: Engine,
-    most: int,
-) -> None:
-    """Write the HTML outputs, each with a folder of `most` pages at most; none writes no folder.
+def write_with_pages(report: FleetReport, outputs: Sequence[Path], pages: Pages) -> None:
+    """Write the HTML outputs, each with a folder of the pages; none writes no folder.
 
     Raises:
         OutputUnwritable: naming the file or folder.
     """
-    pages = draw_pages(report, paths, draw, engine, most)
     for one in pages.lost:
         say(f"no timeline of {one.report}: {one.why}")
     for output in outputs:

@@ -17,10 +17,12 @@ from overlapcheck.cli.rank_progress import counted
 from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.inputs import Inputs
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import lacks_ranks
 from overlapcheck.ranks.missing import is_job
-from overlapcheck.ranks.naming import rank_pattern
+from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.run import judge_fleet
+from overlapcheck.reading import Reading
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
 
 __all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
@@ -33,20 +35,16 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     if judging.tables is not None:
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     paths, policy = found.reports, judging.policy
-    how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "nsys": nsys}
-    how |= {"cache": judging.cache, "source_root": judging.source_root}
+    reading = Reading(nsys, judging.cache, source_root=judging.source_root, timeline=False)
+    how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "reading": reading}
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
-            paths,
-            partial(pipeline.analyze, timeline=False, **how),
+            JobReports(paths, found.unread, fleet.job, policy),
+            partial(pipeline.analyze, **how),
             engine,
             store=store_of(judging) if fleet.resume else None,
-            pattern=rank_pattern(fleet.rank_pattern) if fleet.rank_pattern else None,
-            same_host=fleet.same_host,
-            policy=policy,
-            unread=found.unread,
             arrived=arrived,
         )
     print_text(chosen.render(report))
@@ -56,5 +54,6 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     if pages:
         with stoppable("drawing timelines"):
             draw = partial(pipeline.draw, **how)
-            write_with_pages(report, pages, paths, draw, engine, fleet.rank_pages)
+            drawn = draw_pages(report, paths, draw, engine, fleet.rank_pages)
+            write_with_pages(report, pages, drawn)
     return report.exit_code

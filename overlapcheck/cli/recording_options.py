@@ -22,12 +22,10 @@ _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 @dataclass(frozen=True)
 class Recording:
-    """What the user asked for: what to record, with what, and where to leave the report."""
+    """What the user asked for: what to record, where to leave the report, and with what."""
 
     spec: CaptureSpec
     nsys: Path | None
-    keep_as: Path | None
-    keep_in: Path | None
 
 
 _OPTIONS = (
@@ -131,5 +129,7 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         duration_s=o["duration"],
         capture_range=o["capture_range"],
         extra=parse_nsys_args(o["nsys_args"]),
+        keep_as=reports[0] if reports else None,
+        keep_in=o["keep_in"],
     )
-    return Recording(spec, o["nsys"], reports[0] if reports else None, o["keep_in"])
+    return Recording(spec, o["nsys"])

@@ -29,8 +29,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
     The report is left in the current directory, or where --keep or -o FILE.nsys-rep says.
     """
     from overlapcheck import pipeline
-    from overlapcheck.cli.messages import say
-    from overlapcheck.cli.output import deliver, draws_timeline
+    from overlapcheck.cli.output import deliver, reading_of
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.recorded import told
 
@@ -38,17 +37,10 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
         result = pipeline.run(
             command,
             spec=recording.spec,
-            nsys=recording.nsys,
-            keep_as=recording.keep_as,
-            keep_in=recording.keep_in,
+            reading=reading_of(judging, recording.nsys, progress),
             judging=partial(told, command[0]),
-            progress=progress,
-            warn=say,
             policy=judging.policy,
             selection=judging.selection,
-            timeline=draws_timeline(judging),
-            source_root=judging.source_root,
-            cache=judging.cache,
         )
     outcome = deliver(result, judging)
     failed = result.captured is not None and result.captured.program_failed

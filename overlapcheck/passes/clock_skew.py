@@ -15,7 +15,7 @@ from overlapcheck.columns import ABSENT, Codes, Columns, Ints
 from overlapcheck.order import Operations, Order, Relation, Work
 from overlapcheck.quantities import duration
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 # Of so many rows, some may be damaged: one in a hundred, or one in twenty, proves nothing.
 _LEAST = 20

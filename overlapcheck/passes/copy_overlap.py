@@ -9,7 +9,7 @@ from overlapcheck.copies import CopyOverlap, Direction, UnifiedMigrations
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
 from overlapcheck.measurements import Window
-from overlapcheck.trace import Copies
+from overlapcheck.trace_tables import Copies
 
 DIRECTION_OF = {
     CopyKind.HOST_TO_DEVICE: Direction.H2D,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from overlapcheck.columns import ABSENT, distinct
+from overlapcheck.columns import ABSENT
+from overlapcheck.grouping import distinct
 from overlapcheck.measurements import Framework
-from overlapcheck.trace import Directives, Kernels, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import Directives, Kernels
 
 # Kernel templates of PyTorch's native library and optimisers; threads that only PyTorch names so.
 _PYTORCH_KERNEL = re.compile(

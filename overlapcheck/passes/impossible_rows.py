@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
@@ -25,7 +26,7 @@ from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
 from overlapcheck.recorder import Content
-from overlapcheck.trace import Copies, Kernels, Memsets
+from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 # How far clocks of host and device may drift apart before a row counts as damaged.
 DRIFT_NS = 1_000_000

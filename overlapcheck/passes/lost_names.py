@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Mask, numbered
+from overlapcheck.columns import ABSENT, Ints, Mask
+from overlapcheck.grouping import numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of

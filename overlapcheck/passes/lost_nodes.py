@@ -16,13 +16,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Codes, Ints, distinct, groups, is_constant, numbered
+from overlapcheck.columns import ABSENT, Codes, Ints, is_constant
+from overlapcheck.grouping import distinct, groups, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
-from overlapcheck.trace import Copies, Kernels, Memsets, Missing
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 # Below this share lost rows cannot turn a verdict whose limits are shares of five and more.
 TOLERATED_SHARE = 0.01

@@ -21,7 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
-from overlapcheck.columns import Codes, Ints, Mask, distinct, numbered
+from overlapcheck.columns import Codes, Ints, Mask
+from overlapcheck.grouping import distinct, numbered
 from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.lost_nodes import TOLERATED_SHARE, lost_nodes
 from overlapcheck.passes.process import ProcessTables

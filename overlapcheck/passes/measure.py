@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from overlapcheck.columns import Mask, distinct
+from overlapcheck.columns import Mask
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid, TooLarge
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import (
     DeviceMeasurements,
@@ -50,15 +51,8 @@ from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.trace import (
-    Kernels,
-    Missing,
-    PageFaults,
-    Ranges,
-    Trace,
-    processes_of,
-    rows_or_none,
-)
+from overlapcheck.trace import Missing, Trace, processes_of, rows_or_none
+from overlapcheck.trace_tables import Kernels, PageFaults, Ranges
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""

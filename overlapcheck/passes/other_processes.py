@@ -14,10 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from overlapcheck.columns import by_group, groups, is_constant
+from overlapcheck.columns import is_constant
+from overlapcheck.grouping import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey, ProcessKey
-from overlapcheck.trace import Kernels, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import Kernels
 
 
 @dataclass(frozen=True)

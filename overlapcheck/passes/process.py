@@ -18,19 +18,16 @@ from overlapcheck.columns import (
     Index,
     Ints,
     Mask,
-    by_group,
     constant,
-    groups,
     narrow,
-    numbered,
-    ordered,
-    position_of,
-    taken,
 )
+from overlapcheck.grouping import by_group, groups, numbered, ordered
 from overlapcheck.kinds import CopyKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
 from overlapcheck.recorder import Recorder
-from overlapcheck.trace import (
+from overlapcheck.searches import position_of, taken
+from overlapcheck.trace import Missing, Strings, Table, Trace, rows_or_none
+from overlapcheck.trace_tables import (
     ApiCalls,
     Contexts,
     Copies,
@@ -38,17 +35,12 @@ from overlapcheck.trace import (
     EventRecords,
     Kernels,
     Memsets,
-    Missing,
     MpiCalls,
     OsCalls,
     Overheads,
     Ranges,
     Streams,
-    Strings,
     Syncs,
-    Table,
-    Trace,
-    rows_or_none,
 )
 
 NO_CALL = ABSENT

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Column, Index, Ints, Mask, by_group, groups
+from overlapcheck.columns import ABSENT, Column, Index, Ints, Mask
 from overlapcheck.copies import Direction
+from overlapcheck.grouping import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey, StreamKind
 from overlapcheck.measurements import StreamRole, StreamTimeline, Window
 from overlapcheck.passes.copy_overlap import DIRECTION_OF
 from overlapcheck.passes.process import DeviceTables, ProcessTables
-from overlapcheck.trace import Copies, Kernels, Memsets
+from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 
 def null_streams(process: ProcessTables) -> set[StreamKey]:

@@ -12,9 +12,11 @@ from enum import IntEnum
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Codes, Index, Ints, Mask, distinct, groups, numbered
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask
+from overlapcheck.grouping import distinct, groups, numbered
 from overlapcheck.intervals import Intervals
 from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.searches import position_of
 
 CLOCK_NOISE_NS = 50_000
 """By how much times of host and device may contradict each other: 27 us were seen."""
@@ -189,8 +191,7 @@ def _has_device_row(process: ProcessTables) -> Mask:
         return found[:-1]  # the last stands for NO_CALL
     ids = np.sort(np.concatenate([table.correlation_id for table in tables]))
     wanted = process.calls.correlation_id
-    at = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
-    mask: Mask = ids[at] == wanted
+    mask: Mask = position_of(ids, wanted) != ABSENT
     return mask
 
 

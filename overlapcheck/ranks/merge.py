@@ -21,6 +21,7 @@ from overlapcheck.fleet import (
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import duration
 from overlapcheck.ranks.inputs import natural
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import label
 from overlapcheck.ranks.meet import MetRanks, met_ranks
 from overlapcheck.ranks.missing import missing_ranks
@@ -28,8 +29,7 @@ from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
-from overlapcheck.user_patterns import UserPattern
-from overlapcheck.verdict import SEVERITY, Check, Outcome, Policy
+from overlapcheck.verdict import SEVERITY, Check, Outcome
 
 MAX_LABELS = 16
 MAX_OUTLIERS = 200
@@ -41,25 +41,16 @@ _NO_SETTINGS = Settings("", "", "", {})
 
 
 def merge(
-    paths: Sequence[Path],
-    results: Mapping[int, ReportResult],
-    lost: Mapping[int, LostReport],
-    *,
-    pattern: UserPattern | None = None,
-    same_host: bool = False,
-    policy: Policy | None = None,
+    reports: JobReports, results: Mapping[int, ReportResult], lost: Mapping[int, LostReport]
 ) -> FleetReport:
     """The answer over all ranks.
 
     Args:
-        paths: all reports.
+        reports: all of the job.
         results: of those that were judged, by position among the paths.
         lost: the others, and behind them what could hold further reports.
-        pattern: the user's way to tell ranks from paths.
-        same_host: whether the user says that all reports share one clock.
-        policy: how many ranks there are, and how many may fail; None for none.
     """
-    labels = label(paths, results, pattern)
+    labels = label(reports.paths, results, reports.pattern)
     owned = [
         (replace(row, label=labels.labels[number][position], report_number=number), position)
         for number in sorted(results)
@@ -68,14 +59,13 @@ def merge(
     owned.sort(key=lambda one: natural(one[0].label))
     rows = [row for row, _ in owned]
     owners = [(row.report_number, position) for row, position in owned]
-    meetings = met_ranks(rows, owners, results, same_host=same_host)
+    meetings = met_ranks(rows, owners, results, same_host=reports.job.same_host)
     unusual = outliers(rows)
     notes = [f"ranks by {labels.how}"]
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
-    policy = policy or Policy()
-    missing = missing_ranks(paths, results, lost, labels, policy, pattern)
-    share = failing_ranks(results, lost, policy, missing.count if missing else 0)
+    missing = missing_ranks(reports, results, lost, labels)
+    share = failing_ranks(results, lost, reports.policy, missing.count if missing else 0)
     return FleetReport(
         tool_version=__version__,
         outcome=share.outcome,
@@ -99,7 +89,7 @@ def merge(
 
 def lacks_ranks(path: Path, report: Report) -> bool:
     """Whether the only report that was found says that there are further ranks."""
-    return merge([path], {0: summarize(report)}, {}).missing is not None
+    return merge(JobReports([path]), {0: summarize(report)}, {}).missing is not None
 
 
 def _checks(rows: Sequence[RankRow], of_reports: Sequence[Check]) -> tuple[FleetCheck, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from overlapcheck.fleet import LostReport, MissingRanks, ReportResult
 from overlapcheck.quantities import count_of
 from overlapcheck.ranks.inputs import Inputs
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import GUESSES, Labels
 from overlapcheck.ranks.naming import MAX_RANK, called_ranks, numbers_of
 from overlapcheck.user_patterns import UserPattern
@@ -24,24 +25,21 @@ _TOLD_APART = ("RANK", "OMPI_COMM_WORLD_RANK")
 
 
 def missing_ranks(
-    paths: Sequence[Path],
+    reports: JobReports,
     results: Mapping[int, ReportResult],
     lost: Mapping[int, LostReport],
     labels: Labels,
-    policy: Policy,
-    pattern: UserPattern | None = None,
 ) -> MissingRanks | None:
     """The ranks without a report, or None.
 
     Args:
-        paths: all reports.
+        reports: all of the job; its policy says how many ranks there are to be, whatever else says.
         results: of those that were judged, by position among the paths.
         lost: the others; each is one rank that is there, though it cannot be judged.
         labels: of the rows.
-        policy: says how many there are to be, whatever else says.
-        pattern: the user's way to tell ranks from paths.
     """
-    numbers = _numbers(paths, results, labels, pattern)
+    paths, policy = reports.paths, reports.policy
+    numbers = _numbers(paths, results, labels, reports.pattern)
     if policy.expect_ranks is not None:
         here = sum(map(_ranks_in, results.values())) + len(lost)
         asked = policy.origin("expect_ranks")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError, PolicyInvalid
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
-from overlapcheck.user_patterns import UserPattern
-from overlapcheck.verdict import Policy
 
 if TYPE_CHECKING:
     from overlapcheck.ranks.store import Store
@@ -36,33 +34,26 @@ class Engine(Protocol):
 
 
 def judge_fleet(
-    paths: Sequence[Path],
+    reports: JobReports,
     analyze: Analyze,
     engine: Engine,
     *,
     store: Store | None = None,
-    pattern: UserPattern | None = None,
-    same_host: bool = False,
-    policy: Policy | None = None,
-    unread: Sequence[LostReport] = (),
     arrived: Arrived = lambda *_: None,
 ) -> FleetReport:
     """Judge many reports.
 
     Args:
-        paths: the reports.
+        reports: all of a job.
         analyze: how to judge one; picklable.
         engine: where.
         store: earlier results to reuse, and where to keep new ones.
-        pattern: the user's way to tell ranks from paths.
-        same_host: whether all reports share one clock.
-        policy: how many ranks there are, and how many may fail; None for none.
-        unread: what could hold further reports.
         arrived: told of each result.
 
     Raises:
-        OverlapcheckError: not one report could be judged.
+        OverlapcheckError: not one report could be judged, or the job's pattern does not fit.
     """
+    paths, pattern = reports.paths, reports.pattern
     if pattern is not None:
         ranks_by_pattern(paths, pattern)
     results: dict[int, ReportResult] = {}
@@ -85,10 +76,10 @@ def judge_fleet(
                 if store and done.digest:
                     store.keep(task.path, done.digest, done.result)
             arrived(len(results) + len(lost), len(paths), task.path.name)
-    lost |= {len(paths) + number: one for number, one in enumerate(unread)}
+    lost |= {len(paths) + number: one for number, one in enumerate(reports.unread)}
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
-    return merge(paths, results, lost, pattern=pattern, same_host=same_host, policy=policy)
+    return merge(reports, results, lost)
 
 
 def _all_lost(lost: Sequence[LostReport]) -> OverlapcheckError:

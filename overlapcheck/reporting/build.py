@@ -33,7 +33,8 @@ from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
-from overlapcheck.trace import EventRecords, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import EventRecords
 from overlapcheck.verdict import Outcome, Verdict
 
 WORST_ROWS = 20

@@ -14,7 +14,8 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import bandwidth, percent
 from overlapcheck.report import Picture, PictureRow
-from overlapcheck.trace import ApiCalls, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls
 
 COLUMNS = 40
 DRAWN_STEPS = 3

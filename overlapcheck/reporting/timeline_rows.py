@@ -14,7 +14,8 @@ from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTime
 from overlapcheck.quantities import duration, percent
 from overlapcheck.reporting.level_of_detail import Part
 from overlapcheck.timeline import EventKind, RowRole, TimelineRow
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
 
 MAX_STREAMS = 16
 MAX_THREADS = 6

@@ -2,7 +2,7 @@
 
 To add a source, add a module with a `SOURCE` (see `overlapcheck.source.Source`). Other packages
 offer theirs as an entry point of the group `overlapcheck.sources`; a program hands its own to
-`overlapcheck.analyze(..., sources=[...])`. A source's own words and numbers end here: what it reads
+`overlapcheck.Reading(sources=[...])`. A source's own words and numbers end here: what it reads
 is told in those of `trace`.
 """
 

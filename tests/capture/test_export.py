@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from overlapcheck.capture import tool as running
-from overlapcheck.capture.discovery import Nsys, find_nsys, probe
+from overlapcheck.capture.discovery import Nsys, find_nsys
 from overlapcheck.capture.export import WORK_PREFIX, export_sqlite
 from overlapcheck.capture.export_cache import is_whole_sqlite
 from overlapcheck.capture.export_failures import Remedy, explain, made_by
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.errors import ExportFailed, NsysNotFound, ReportDamaged
+from overlapcheck.reading import Reading
 
 if TYPE_CHECKING:
     from tests.capture.conftest import Machine
@@ -34,7 +35,7 @@ FAKE = Nsys(Path("/n/nsys"), "2023.4.4.54-1")
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory, real_nsys: Nsys) -> Path:
     place = tmp_path_factory.mktemp("recorded") / "cpu.nsys-rep"
-    return profile(CaptureSpec(), ["true"], real_nsys, place).report
+    return profile(CaptureSpec(keep_as=place), ["true"], real_nsys).report
 
 
 @pytest.fixture
@@ -52,8 +53,8 @@ def names(report: Path) -> list[str]:
 
 @pytest.mark.nsys
 def test_second_export_is_the_first_one(report: Path, real_nsys: Nsys) -> None:
-    first = export_sqlite(report, nsys=real_nsys)
-    again = export_sqlite(report, nsys=real_nsys)
+    first = export_sqlite(report, Reading(nsys=real_nsys.path))
+    again = export_sqlite(report, Reading(nsys=real_nsys.path))
     assert (first.cached, again.cached) == (False, True)
     assert (first.temporary, again.temporary) == (False, False)
     assert first.path == again.path
@@ -67,14 +68,14 @@ def test_second_export_is_the_first_one(report: Path, real_nsys: Nsys) -> None:
 def test_file_of_the_user_is_neither_used_nor_touched(report: Path, real_nsys: Nsys) -> None:
     mine = report.with_suffix(".sqlite")
     mine.write_text("mine")
-    exported = export_sqlite(report, nsys=real_nsys)
+    exported = export_sqlite(report, Reading(nsys=real_nsys.path))
     assert exported.path != mine
     assert mine.read_text() == "mine"
 
 
 @pytest.mark.nsys
 def test_replaced_report_is_exported_anew(report: Path, recorded: Path, real_nsys: Nsys) -> None:
-    before = export_sqlite(report, nsys=real_nsys)
+    before = export_sqlite(report, Reading(nsys=real_nsys.path))
     stat = report.stat()
     other = bytearray(recorded.read_bytes())
     middle = len(other) // 2
@@ -84,7 +85,7 @@ def test_replaced_report_is_exported_anew(report: Path, recorded: Path, real_nsy
     os.utime(report, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert report.stat().st_mtime_ns == stat.st_mtime_ns
     try:
-        after = export_sqlite(report, nsys=real_nsys)
+        after = export_sqlite(report, Reading(nsys=real_nsys.path))
     except ReportDamaged:
         return
     assert not after.cached
@@ -93,9 +94,9 @@ def test_replaced_report_is_exported_anew(report: Path, recorded: Path, real_nsy
 
 @pytest.mark.nsys
 def test_truncated_cache_is_not_used(report: Path, real_nsys: Nsys) -> None:
-    kept = export_sqlite(report, nsys=real_nsys).path
+    kept = export_sqlite(report, Reading(nsys=real_nsys.path)).path
     kept.write_bytes(kept.read_bytes()[:-4096])
-    again = export_sqlite(report, nsys=real_nsys)
+    again = export_sqlite(report, Reading(nsys=real_nsys.path))
     assert not again.cached
     assert is_whole_sqlite(again.path)
 
@@ -104,7 +105,8 @@ def test_truncated_cache_is_not_used(report: Path, real_nsys: Nsys) -> None:
 def test_temporary_export_goes_with_the_process(report: Path, machine: Machine) -> None:
     script = (
         "from pathlib import Path; from overlapcheck.capture.export import export_sqlite\n"
-        f"kept = export_sqlite(Path({str(report)!r}), cache=False)\n"
+        "from overlapcheck.reading import Reading\n"
+        f"kept = export_sqlite(Path({str(report)!r}), Reading(cache=False))\n"
         "print(kept.path.stat().st_size)"
     )
     command = [sys.executable, "-c", script]
@@ -136,7 +138,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 def test_damaged_report(report: Path, real_nsys: Nsys, kind: str) -> None:
     report.write_bytes(DAMAGE[kind](report.read_bytes()))
     with pytest.raises(ReportDamaged, match="truncated or corrupt") as caught:
-        export_sqlite(report, nsys=real_nsys)
+        export_sqlite(report, Reading(nsys=real_nsys.path))
     assert str(report) in caught.value.message
     assert names(report) == [report.name]
 
@@ -147,7 +149,7 @@ def test_report_of_a_newer_nsys(report: Path, real_nsys: Nsys) -> None:
     assert content.count(b"2023@4@4@54") == 1
     report.write_bytes(content.replace(b"2023@4@4@54", b"2029@4@4@54"))
     with pytest.raises(ExportFailed) as caught:
-        export_sqlite(report, nsys=real_nsys)
+        export_sqlite(report, Reading(nsys=real_nsys.path))
     assert f"{report}: made by nsys 2029.4.4, which nsys 2023.4.4 at" in caught.value.message
     assert "--nsys PATH" in caught.value.hint
     assert names(report) == [report.name]
@@ -165,7 +167,7 @@ def test_cache_serves_where_nsys_is_missing(
     whole = tmp_path / "whole"
     _write_database(whole)
     tool = fake_nsys(export=f'cp {whole} "$output"')
-    exported = export_sqlite(report, nsys=probe(tool))
+    exported = export_sqlite(report, Reading(nsys=tool))
 
     def nowhere(_: object) -> Nsys:
         raise NsysNotFound("nsys not found")
@@ -193,7 +195,7 @@ def test_nothing_planted_beside_a_report_is_taken_for_its_export(
             beside = f"{report.name}.{digest[:length]}-2023.4.4.overlapcheck.sqlite"
             shutil.copy(planted, report.with_name(beside))
     tool = fake_nsys(export=f'cp {whole} "$output"')
-    exported = export_sqlite(report, nsys=tool)
+    exported = export_sqlite(report, Reading(nsys=tool))
     assert not exported.cached
     assert exported.path.parent != report.parent
 
@@ -206,8 +208,8 @@ def test_another_nsys_exports_anew(tmp_path: Path, fake_nsys: Callable[..., Path
     _write_database(whole)
     for version in ("2024.1.1.1-1", "2025.3.1.1-1"):
         tool = fake_nsys(export=f'cp {whole} "$output"', version=version)
-        assert not export_sqlite(report, nsys=tool).cached
-        assert export_sqlite(report, nsys=tool).cached
+        assert not export_sqlite(report, Reading(nsys=tool)).cached
+        assert export_sqlite(report, Reading(nsys=tool)).cached
     assert names(report) == [report.name]
 
 
@@ -221,7 +223,7 @@ def test_exit_code_0_is_not_believed(
     report.write_bytes(HEADER)
     tool = fake_nsys(export=f"printf '{left}' >\"$output\"; exit 0")
     with pytest.raises(ExportFailed, match="incomplete database"):
-        export_sqlite(report, nsys=tool)
+        export_sqlite(report, Reading(nsys=tool))
     assert names(report) == [report.name]
 
 
@@ -239,7 +241,7 @@ def test_backtraces_and_payloads_are_asked_for_only_where_nsys_can(
     listed = fake_nsys(export=f'cp {whole} "$output"', profile_help=["type", *listed_options])
     recorder = f'printf "%s\\n" "$@" >{tmp_path}/words\n'
     listed.write_text(listed.read_text().replace("command=$1", recorder + "command=$1", 1))
-    export_sqlite(report, nsys=listed)
+    export_sqlite(report, Reading(nsys=listed))
     words = (tmp_path / "words").read_text().splitlines()
     assert [word for word in words if word.startswith("--include")] == [
         f"--{option}=true" for option in listed_options
@@ -303,7 +305,7 @@ def failure(tmp_path: Path, nsys: Path) -> ExportFailed:
     report = tmp_path / "train.nsys-rep"
     report.write_bytes(HEADER)
     with pytest.raises(ExportFailed) as caught:
-        export_sqlite(report, nsys=nsys)
+        export_sqlite(report, Reading(nsys=nsys))
     assert [path for path in tmp_path.iterdir() if path.name.startswith(WORK_PREFIX)] == []
     assert "\n" not in str(caught.value)
     return caught.value

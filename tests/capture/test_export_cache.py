@@ -17,6 +17,7 @@ from overlapcheck.capture.cache_folder import cache_folder
 from overlapcheck.capture.export import ExportedReport, export_sqlite
 from overlapcheck.capture.export_cache import ExportCache, is_whole_sqlite
 from overlapcheck.errors import OutputUnwritable
+from overlapcheck.reading import Reading
 
 CONTENT = b"NVIDIA Tegra Profiler Report 2025@3@1@90-1 and so on"
 OTHER = 1 + max(os.geteuid(), 4321)
@@ -39,7 +40,7 @@ def export(report: Path, tmp_path: Path, fake_nsys: Callable[..., Path]) -> Call
     def run(**options: object) -> Exported:
         said: list[str] = []
         options = {"nsys": tool, "warn": said.append} | options
-        with export_sqlite(report, **options) as done:  # type: ignore[arg-type]
+        with export_sqlite(report, Reading(**options)) as done:  # type: ignore[arg-type]
             return Exported(done, said, text_of(done.path))
 
     return run
@@ -207,13 +208,13 @@ def test_without_the_cache_nothing_is_used_or_kept(export: Export) -> None:
 def test_an_export_asked_for_beside_its_report_lies_there(report: Path, export: Export) -> None:
     beside = report.with_suffix(".sqlite")
 
-    assert export(keep_as=beside).path == beside
+    assert export(keep_export=beside).path == beside
     assert is_whole_sqlite(beside)
     assert mode(beside) == 0o600
     assert not ExportCache().entries()
 
     beside.write_text("mine")
-    assert export(keep_as=beside).temporary
+    assert export(keep_export=beside).temporary
     assert beside.read_text() == "mine"
     assert sorted(p.name for p in report.parent.iterdir()) == [report.name, beside.name]
 

@@ -647,4 +647,4 @@ def report(tmp_path_factory: pytest.TempPathFactory, real_nsys: Nsys) -> Path:
     from overlapcheck.capture.spec import CaptureSpec
 
     place = tmp_path_factory.mktemp("report") / "cpu.nsys-rep"
-    return profile(CaptureSpec(), ["true"], real_nsys, place).report
+    return profile(CaptureSpec(keep_as=place), ["true"], real_nsys).report

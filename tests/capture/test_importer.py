@@ -22,6 +22,7 @@ from overlapcheck.capture.importer import (
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.errors import CaptureFailed, ExportFailed, ReportDamaged
+from overlapcheck.reading import Reading
 
 pytestmark = pytest.mark.nsys
 
@@ -70,7 +71,7 @@ def test_stream_is_imported_by_the_importer_of_its_version(
 
 
 def test_stream_can_be_exported(stream: Path, real_nsys: Nsys) -> None:
-    exported = export_sqlite(stream, nsys=real_nsys)
+    exported = export_sqlite(stream, Reading(nsys=real_nsys.path))
     assert is_whole_sqlite(exported.path)
     assert [path.name for path in stream.parent.iterdir()] == [stream.name]
     assert not list(exported.path.parent.glob("*.nsys-rep"))
@@ -82,7 +83,7 @@ def test_no_importer_keeps_the_stream_and_names_the_package(
 ) -> None:
     wanted = tmp_path / "step.nsys-rep"
     with pytest.raises(CaptureFailed) as caught:
-        profile(CaptureSpec(), ["true"], target_only, wanted)
+        profile(CaptureSpec(keep_as=wanted), ["true"], target_only)
     kept = tmp_path / "step.qdstrm"
     assert kept.stat().st_size > 1000
     assert str(kept) in caught.value.message
@@ -105,7 +106,7 @@ def test_broken_importer_names_the_missing_library(
         missing = missing_libraries(host / importer.IMPORTER)
         assert "libAnalysis.so" in missing
         with pytest.raises(ExportFailed, match=r"cannot run: it lacks .*libAnalysis\.so") as caught:
-            export_sqlite(stream, nsys=target_only)
+            export_sqlite(stream, Reading(nsys=target_only.path))
         assert caught.value.hint.startswith("install what has lib")
     finally:
         shutil.rmtree(host)

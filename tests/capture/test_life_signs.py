@@ -26,7 +26,7 @@ def test_an_nsys_that_hangs_after_the_program_is_ended(
     nsys = probe(fake_nsys(profile='"$@"; sleep 1000'))
 
     with pytest.raises(CaptureFailed):
-        profile(CaptureSpec(), ["true"], nsys, keep_in=tmp_path, warn=said.append)
+        profile(CaptureSpec(keep_in=tmp_path), ["true"], nsys, warn=said.append)
 
     assert said == ["nsys hangs while it writes the report, and has been ended"]
 
@@ -37,7 +37,7 @@ def test_a_program_that_runs_for_long_is_no_sign_of_a_hang(
     monkeypatch.setattr(life_signs, "STALL_S", 2.0)
     nsys = probe(fake_nsys(profile='"$@"; printf report >"$output"'))
 
-    taken = profile(CaptureSpec(), ["sleep", "5"], nsys, keep_in=tmp_path)
+    taken = profile(CaptureSpec(keep_in=tmp_path), ["sleep", "5"], nsys)
 
     assert taken.report.read_bytes() == b"report"
 

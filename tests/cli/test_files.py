@@ -20,6 +20,7 @@ from overlapcheck.cli import main
 from overlapcheck.cli.files import write
 from overlapcheck.finding import Finding, SourceLine
 from overlapcheck.measurements import Measurements
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from tests.export import edit
 from tests.pictures import picture
@@ -273,7 +274,7 @@ def test_lines_of_source_come_from_the_root_that_is_named(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     seen = [
-        pipeline.analyze(export, source_root=root).findings[0].source[0].text
+        pipeline.analyze(export, reading=Reading(source_root=root)).findings[0].source[0].text
         for root in (None, tmp_path / "src")
     ]
 

@@ -11,6 +11,7 @@ import pytest
 
 from overlapcheck.cli import main
 from overlapcheck.cli.output import suited
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.ranks.store import FOLDER
@@ -127,7 +128,7 @@ def test_a_page_of_html_brings_timelines(analyze: Analyze, job: Path, tmp_path: 
 
 
 def test_colours_are_for_terminals(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = judge_fleet(sorted(job.iterdir()), fleets.judge, ThisProcess())
+    answer = judge_fleet(JobReports(sorted(job.iterdir())), fleets.judge, ThisProcess())
     plain = suited(fleet_renderer("terminal"), to_terminal=True).render(answer)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)

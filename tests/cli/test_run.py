@@ -37,10 +37,8 @@ class Stages:
 def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
     told = Stages()
 
-    def profile(
-        spec: CaptureSpec, command: Sequence[str], nsys: Nsys, *place: Any, **_: Any
-    ) -> Any:
-        told.profiled = {"spec": spec, "command": tuple(command), "nsys": nsys, "place": place}
+    def profile(spec: CaptureSpec, command: Sequence[str], nsys: Nsys, **_: Any) -> Any:
+        told.profiled = {"spec": spec, "command": tuple(command), "nsys": nsys}
         if told.capture_error:
             raise told.capture_error
         report = Path("step.nsys-rep")
@@ -100,28 +98,28 @@ def test_options_become_a_spec(stages: Stages) -> None:
 def test_defaults(stages: Stages) -> None:
     run("prog")
     assert stages.profiled["spec"] == CaptureSpec()
-    assert stages.profiled["place"] == (None, None)
     assert stages.analyzed["report"] == Path("step.nsys-rep")
-    assert stages.analyzed["nsys"] == NSYS.path
+    assert stages.analyzed["reading"].nsys == NSYS.path
 
 
 def test_report_among_the_outputs_is_where_the_report_stays(stages: Stages) -> None:
     run("-o", "result.json", "-o", "out/step.nsys-rep", "prog")
-    assert stages.profiled["place"] == (Path("out/step.nsys-rep"), None)
+    assert stages.profiled["spec"] == CaptureSpec(keep_as=Path("out/step.nsys-rep"))
     assert stages.results == (Path("result.json"),)
 
 
 def test_the_export_lies_beside_a_report_that_was_asked_for(stages: Stages) -> None:
     run("--keep", "out", "prog")
-    assert stages.analyzed["keep_export"] == Path("step.sqlite")
+    assert stages.analyzed["reading"].keep_export == Path("step.sqlite")
 
     run("--no-cache", "prog")
-    assert (stages.analyzed["keep_export"], stages.analyzed["cache"]) == (None, False)
+    reading = stages.analyzed["reading"]
+    assert (reading.keep_export, reading.cache) == (None, False)
 
 
 def test_keep(stages: Stages) -> None:
     run("--keep", "out", "prog")
-    assert stages.profiled["place"] == (None, Path("out"))
+    assert stages.profiled["spec"] == CaptureSpec(keep_in=Path("out"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import Copies, rows_or_none
+from overlapcheck.trace import rows_or_none
+from overlapcheck.trace_tables import Copies
 from overlapcheck.verdict import Outcome
 from tests.export import RealExport, edit, query
 from tests.hostile.row_loss import (

@@ -11,7 +11,8 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.finding import SourceLine
 from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
+from overlapcheck.trace import Frame, Missing, Trace
+from overlapcheck.trace_tables import ApiCalls, Backtraces
 from tests.pictures import picture, tid_of
 
 # Calls of thread 1 at 100 and 200 us, of thread 2 at 150.

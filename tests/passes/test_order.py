@@ -16,7 +16,8 @@ from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import EventRecords, Syncs, Trace, processes_of
+from overlapcheck.trace import Trace, processes_of
+from overlapcheck.trace_tables import EventRecords, Syncs
 from tests.conftest import EXPORTS
 from tests.export import RealExport, edit
 from tests.pictures import picture

@@ -16,7 +16,8 @@ from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.time_use import RangeUse
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Ranges, Trace, rows_or_none
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets, Ranges
 from tests.export import RealExport
 from tests.pictures import Picture, device_of, picture
 

@@ -10,6 +10,7 @@ import pytest
 
 from overlapcheck.fleet import FleetReport
 from overlapcheck.pipeline import analyze
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.ranks.store import Store
@@ -46,7 +47,7 @@ def halves(real_export: RealExport, tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def answer(halves: list[Path]) -> FleetReport:
-    return judge_fleet(halves, analyze, ThisProcess())
+    return judge_fleet(JobReports(halves), analyze, ThisProcess())
 
 
 def test_each_rank_alone_knows_sizes_and_includes_its_waiting(answer: FleetReport) -> None:
@@ -98,8 +99,8 @@ def test_a_kept_result_still_knows_it(
     store = Store.beside(tmp_path, Policy(), Selection(), b"a key")
     render = fleet_renderer("json").render
 
-    first = judge_fleet(halves, analyze, ThisProcess(), store=store)
-    again = judge_fleet(halves, analyze, ThisProcess(), store=store)
+    first = judge_fleet(JobReports(halves), analyze, ThisProcess(), store=store)
+    again = judge_fleet(JobReports(halves), analyze, ThisProcess(), store=store)
 
     assert render(first) == render(again) == render(answer)
 
@@ -112,7 +113,7 @@ def test_other_communicators_do_not_meet(halves: list[Path]) -> None:
         " substr(binaryData, 41) AS BLOB) WHERE length(binaryData) > 40",
     )
 
-    answer = judge_fleet(halves, analyze, ThisProcess())
+    answer = judge_fleet(JobReports(halves), analyze, ThisProcess())
 
     assert len({row.collectives[0].communicator for row in answer.rows}) == 2
     assert answer.meetings == ()

@@ -19,6 +19,7 @@ from overlapcheck import pipeline
 from overlapcheck.errors import InputUnreadable, OutputUnwritable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.dask_cluster import DaskCluster
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.run import Engine, judge_fleet
 from overlapcheck.ranks.store import FOLDER, Store
@@ -53,7 +54,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def answer(job: list[Path]) -> FleetReport:
-    return judge_fleet(job, fleets.judge, LocalPool(2))
+    return judge_fleet(JobReports(job), fleets.judge, LocalPool(2))
 
 
 def _json(answer: FleetReport) -> str:
@@ -122,7 +123,7 @@ def test_json_fits_its_published_schema(answer: FleetReport) -> None:
 
 
 def test_the_number_of_workers_changes_nothing(job: list[Path], answer: FleetReport) -> None:
-    again = judge_fleet(job, fleets.judge, LocalPool(1))
+    again = judge_fleet(JobReports(job), fleets.judge, LocalPool(1))
 
     assert _json(again) == _json(answer)
 
@@ -154,7 +155,7 @@ def test_communicators_in_different_order_on_ranks_are_named(
         }
         paths.append(fleets.write_rank(drawing, tmp_path / f"rank_{rank}.sqlite", 9, **waits))
 
-    answer = judge_fleet(paths, fleets.judge, ThisProcess())
+    answer = judge_fleet(JobReports(paths), fleets.judge, ThisProcess())
 
     (cause,) = [one for one in answer.causes if one.cause == "exposed-collective"]
     said = [fact for fact in cause.evidence if fact.startswith("the order differs")]
@@ -172,7 +173,7 @@ def test_communicators_in_different_order_on_ranks_are_named(
 def test_a_killed_worker_costs_at_most_its_own_report(
     analyze: Analyze, lost: int, tmp_path: Path
 ) -> None:
-    answer = judge_fleet(small(tmp_path), analyze, LocalPool(2))
+    answer = judge_fleet(JobReports(small(tmp_path)), analyze, LocalPool(2))
 
     assert len(answer.rows) == 6 - lost
     assert [one.report for one in answer.lost] == ["rank_3.sqlite"] * lost
@@ -186,7 +187,7 @@ def test_unreadable_reports_lose_only_themselves(tmp_path: Path) -> None:
     paths[1].write_bytes(b"SQLite format 3\0 and then nothing")
     paths[4].unlink()
 
-    answer = judge_fleet(paths, fleets.fail_at_3, LocalPool(2))
+    answer = judge_fleet(JobReports(paths), fleets.fail_at_3, LocalPool(2))
 
     assert [row.label for row in answer.rows] == ["0", "2", "5"]
     assert [one.report for one in answer.lost] == [
@@ -200,7 +201,7 @@ def test_unreadable_reports_lose_only_themselves(tmp_path: Path) -> None:
 def test_a_lost_report_keeps_a_pass_from_being_one(tmp_path: Path) -> None:
     paths = [*small(tmp_path), tmp_path / "rank_6.sqlite"]
 
-    answer = judge_fleet(paths, _lenient, LocalPool(2))
+    answer = judge_fleet(JobReports(paths), _lenient, LocalPool(2))
 
     assert all(row.outcome is Outcome.PASS for row in answer.rows)
     assert answer.outcome is Outcome.INCONCLUSIVE
@@ -212,7 +213,9 @@ def _lenient(path: Path) -> Report:
 
 def test_no_readable_report_at_all_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputUnreadable, match="none of 2 reports could be judged"):
-        judge_fleet([tmp_path / "a.sqlite", tmp_path / "b.sqlite"], fleets.judge, LocalPool(1))
+        judge_fleet(
+            JobReports([tmp_path / "a.sqlite", tmp_path / "b.sqlite"]), fleets.judge, LocalPool(1)
+        )
 
 
 # ---- going on where an earlier run stopped
@@ -230,9 +233,9 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
 
     def run(store: Store) -> FleetReport:
-        return judge_fleet(paths, fleets.judge_and_note, LocalPool(1), store=store)
+        return judge_fleet(JobReports(paths), fleets.judge_and_note, LocalPool(1), store=store)
 
-    judge_fleet(paths[:4], fleets.judge_and_note, LocalPool(1), store=store)
+    judge_fleet(JobReports(paths[:4]), fleets.judge_and_note, LocalPool(1), store=store)
     assert len(judged(tmp_path)) == 4
     fresh = run(store)
     assert judged(tmp_path) == ["rank_4.sqlite", "rank_5.sqlite"]
@@ -254,11 +257,11 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
 def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
     paths = small(tmp_path)
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    before = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
+    before = judge_fleet(JobReports(paths), fleets.judge, LocalPool(1), store=store)
     for number, kept in enumerate(sorted(store.folder.iterdir())):
         kept.write_text(('{"rows": 3}', "", "[]", kept.read_text()[:99])[number % 4])
 
-    after = judge_fleet(paths, fleets.judge, LocalPool(1), store=store)
+    after = judge_fleet(JobReports(paths), fleets.judge, LocalPool(1), store=store)
 
     assert _json(after) == _json(before)
 
@@ -295,12 +298,12 @@ def _linked(path: Path) -> None:
 def test_an_altered_result_is_made_again(alter: Callable[[Path], None], tmp_path: Path) -> None:
     paths = small(tmp_path)
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    before = judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    before = judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=store)
     judged(tmp_path)
     for kept in list(store.folder.iterdir()):
         alter(kept)
 
-    after = judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    after = judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=store)
 
     assert len(judged(tmp_path)) == len(paths)
     assert _json(after) == _json(before)
@@ -310,22 +313,24 @@ def test_the_result_of_one_report_is_not_that_of_another(tmp_path: Path) -> None
     paths = small(tmp_path)
     fleets.write_rank(fleets.LATE, paths[2], 1_800_000_000_000_000_000)
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    before = judge_fleet(paths, fleets.judge, ThisProcess(), store=store)
+    before = judge_fleet(JobReports(paths), fleets.judge, ThisProcess(), store=store)
     kept = sorted(store.folder.iterdir())
     contents = [one.read_bytes() for one in kept]
     for one, content in zip(kept, contents[1:] + contents[:1], strict=True):
         one.write_bytes(content)
 
-    assert _json(judge_fleet(paths, fleets.judge, ThisProcess(), store=store)) == _json(before)
+    assert _json(judge_fleet(JobReports(paths), fleets.judge, ThisProcess(), store=store)) == _json(
+        before
+    )
 
 
 def test_results_that_came_along_with_the_reports_are_not_believed(tmp_path: Path) -> None:
     paths = small(tmp_path)
     planted = Store.beside(tmp_path, Policy(), Selection(), b"known to somebody else")
-    judge_fleet(paths, fleets.judge, ThisProcess(), store=planted)
+    judge_fleet(JobReports(paths), fleets.judge, ThisProcess(), store=planted)
     mine = Store.beside(tmp_path, Policy(), Selection(), KEY)
 
-    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=mine)
+    judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=mine)
 
     assert len(judged(tmp_path)) == len(paths)
 
@@ -335,7 +340,7 @@ def test_a_report_whose_middle_changed_is_judged_again(tmp_path: Path) -> None:
     for path in paths:  # Far more than what stands at its beginning and end.
         edit(path, "CREATE TABLE filler (x)", "INSERT INTO filler VALUES (zeroblob(4 << 20))")
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=store)
     judged(tmp_path)
     times = paths[1].stat()
     with paths[1].open("r+b") as stream:
@@ -343,7 +348,7 @@ def test_a_report_whose_middle_changed_is_judged_again(tmp_path: Path) -> None:
         stream.write(b"x")
     os.utime(paths[1], ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    judge_fleet(paths, fleets.judge_and_note, ThisProcess(), store=store)
+    judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=store)
 
     assert judged(tmp_path) == ["rank_1.sqlite"]
 
@@ -358,14 +363,14 @@ def test_a_report_that_changes_while_it_is_judged_is_not_kept(tmp_path: Path) ->
     paths = small(tmp_path)
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
 
-    judge_fleet(paths, _judge_and_touch, ThisProcess(), store=store)
+    judge_fleet(JobReports(paths), _judge_and_touch, ThisProcess(), store=store)
 
     assert store.is_empty
 
 
 def test_kept_results_are_for_their_owner_alone(tmp_path: Path) -> None:
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    judge_fleet(small(tmp_path), fleets.judge, ThisProcess(), store=store)
+    judge_fleet(JobReports(small(tmp_path)), fleets.judge, ThisProcess(), store=store)
 
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(one.stat().st_mode) for one in store.folder.iterdir()} == {0o600}
@@ -391,7 +396,7 @@ def test_a_dask_cluster_gives_the_same_json(job: list[Path], answer: FleetReport
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
         engine: Engine = DaskCluster(address=cluster.scheduler_address)
-        again = judge_fleet(job, fleets.judge, engine)
+        again = judge_fleet(JobReports(job), fleets.judge, engine)
 
     assert _json(again) == _json(answer)
 
@@ -399,7 +404,9 @@ def test_a_dask_cluster_gives_the_same_json(job: list[Path], answer: FleetReport
 @needs_dask
 @forgives_dask
 def test_a_dask_worker_killed_in_mid_run_is_survived(tmp_path: Path) -> None:
-    answer = judge_fleet(small(tmp_path), fleets.die_once_at_3, DaskCluster(local_workers=2))
+    answer = judge_fleet(
+        JobReports(small(tmp_path)), fleets.die_once_at_3, DaskCluster(local_workers=2)
+    )
 
     assert (tmp_path / "died").exists()
     assert len(answer.rows) == 6
@@ -414,7 +421,9 @@ def test_an_address_without_a_scheduler_is_said(
     monkeypatch.setattr("overlapcheck.ranks.dask_cluster.CONNECT_TIMEOUT_S", 1)
 
     with pytest.raises(InputUnreadable, match="no scheduler answers there"):
-        judge_fleet(small(tmp_path), fleets.judge, DaskCluster(address="tcp://127.0.0.1:9"))
+        judge_fleet(
+            JobReports(small(tmp_path)), fleets.judge, DaskCluster(address="tcp://127.0.0.1:9")
+        )
 
 
 @needs_dask
@@ -436,7 +445,7 @@ def test_a_listener_that_is_no_scheduler_is_said(
         threading.Thread(target=answer, args=(listener,), daemon=True).start()
         address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(InputUnreadable, match="no scheduler answers there") as caught:
-            judge_fleet(small(tmp_path), fleets.judge, DaskCluster(address=address))
+            judge_fleet(JobReports(small(tmp_path)), fleets.judge, DaskCluster(address=address))
     for connection in heard:
         connection.close()
 

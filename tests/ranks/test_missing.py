@@ -11,9 +11,10 @@ import pytest
 
 from overlapcheck.errors import InputUnreadable
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.job import Job
 from overlapcheck.ranks.inputs import Inputs, expand
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
-from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.verdict import Outcome, Policy
@@ -53,13 +54,12 @@ def merged(
         if n not in lost
     }
     pattern = policy.pop("pattern", None)
-    return merge(
+    reports = JobReports(
         [Path("/job") / name for name in names],
-        results,
-        dict.fromkeys(lost, LOST),
-        pattern=rank_pattern(str(pattern)) if pattern else None,
+        job=Job(rank_pattern=str(pattern) if pattern else None),
         policy=Policy(**policy),  # type: ignore[arg-type]
     )
+    return merge(reports, results, dict.fromkeys(lost, LOST))
 
 
 def told(variable: str, *ranks: int, of: int) -> list[dict[str, int]]:
@@ -157,9 +157,12 @@ def test_a_rank_that_fails_decides_and_a_share_may_be_missing(one: ReportResult)
     failing = replace(one, rows=tuple(replace(row, outcome=F) for row in one.rows))
     paths = [Path("0of3.sqlite"), Path("1of3.sqlite")]
 
-    assert merge(paths, {0: one, 1: failing}, {}).outcome is F
-    assert merge(paths, {0: one, 1: one}, {}).outcome is U
-    assert merge(paths, {0: one, 1: one}, {}, policy=Policy(max_failing_ranks=0.4)).outcome is P
+    assert merge(JobReports(paths), {0: one, 1: failing}, {}).outcome is F
+    assert merge(JobReports(paths), {0: one, 1: one}, {}).outcome is U
+    assert (
+        merge(JobReports(paths, policy=Policy(max_failing_ranks=0.4)), {0: one, 1: one}, {}).outcome
+        is P
+    )
 
 
 @pytest.mark.parametrize("name", ["terminal", "json", "html"])
@@ -197,9 +200,11 @@ def test_processes_of_one_report_are_ranks(tmp_path: Path) -> None:
     found = judged.result
 
     assert found.world_sizes == {"SLURM_PROCID": 2}
-    assert merge([path], {0: found}, {}).missing is None
-    assert merge([path], {0: found}, {}, policy=Policy(expect_ranks=2)).missing is None
-    assert merge([path], {0: found}, {}, policy=Policy(expect_ranks=3)).missing is not None
+    assert merge(JobReports([path]), {0: found}, {}).missing is None
+    assert merge(JobReports([path], policy=Policy(expect_ranks=2)), {0: found}, {}).missing is None
+    assert (
+        merge(JobReports([path], policy=Policy(expect_ranks=3)), {0: found}, {}).missing is not None
+    )
 
 
 # ---- what lies in folders
@@ -299,9 +304,9 @@ def test_a_closed_folder_alone_is_no_empty_one(job: Path, monkeypatch: pytest.Mo
     assert expand([str(job)]) == Inputs((), expand([str(job)]).unread)
     assert unread(expand([str(job)])) == ["job"]
     with pytest.raises(InputUnreadable, match="cannot be entered"):
-        from overlapcheck import analyze_ranks
+        from overlapcheck import Reading, analyze_ranks
 
-        analyze_ranks([job], jobs=1)
+        analyze_ranks([job], reading=Reading(jobs=1))
 
 
 def _close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

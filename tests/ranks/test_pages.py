@@ -11,6 +11,7 @@ from overlapcheck import pipeline
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import FleetReport
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pages import draw_pages, telling_ranks
 from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
@@ -27,7 +28,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def answer(job: list[Path]) -> FleetReport:
-    return judge_fleet(job, fleets.judge, ThisProcess())
+    return judge_fleet(JobReports(job), fleets.judge, ThisProcess())
 
 
 def test_the_telling_ranks_and_a_typical_one(answer: FleetReport) -> None:
@@ -101,7 +102,8 @@ def test_devices_of_one_report_share_a_page(answer: FleetReport, job: list[Path]
 
 
 def test_no_pages_no_folder(answer: FleetReport, job: list[Path], tmp_path: Path) -> None:
-    write_with_pages(answer, [tmp_path / "f.html"], job, pipeline.draw, ThisProcess(), 0)
+    pages = draw_pages(answer, job, pipeline.draw, ThisProcess(), 0)
+    write_with_pages(answer, [tmp_path / "f.html"], pages)
 
     assert [path.name for path in tmp_path.iterdir()] == ["f.html"]
     assert "<h2>Timelines" not in (tmp_path / "f.html").read_text()
@@ -111,8 +113,7 @@ def test_a_folder_that_cannot_be_made_is_said(
     answer: FleetReport, job: list[Path], tmp_path: Path
 ) -> None:
     (tmp_path / "f-ranks").write_text("a file")
+    pages = draw_pages(answer, job, lambda path: path.name, ThisProcess(), 2)
 
     with pytest.raises(OutputUnwritable, match=r"f-ranks: cannot keep timelines"):
-        write_with_pages(
-            answer, [tmp_path / "f.html"], job, lambda path: path.name, ThisProcess(), 2
-        )
+        write_with_pages(answer, [tmp_path / "f.html"], pages)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
@@ -36,7 +37,7 @@ def merged(
     }
     missing = {len(outcomes) + n: LOST for n in range(lost)}
     paths = [Path(f"rank_{n}.sqlite") for n in range(len(outcomes) + lost)]
-    return merge(paths, ranks, missing, policy=Policy(max_failing_ranks=percent / 100))
+    return merge(JobReports(paths, policy=Policy(max_failing_ranks=percent / 100)), ranks, missing)
 
 
 @pytest.mark.parametrize(
@@ -82,5 +83,5 @@ def test_what_holds_for_a_whole_report_holds_for_each_of_its_ranks(one: ReportRe
     paths = [Path("rank_0.sqlite"), Path("rank_1.sqlite")]
     ranks = {0: passing, 1: replace(passing, checks=unsure.checks)}
 
-    assert merge(paths, ranks, {}).outcome is U
-    assert merge(paths, ranks, {}, policy=Policy(max_failing_ranks=0.5)).outcome is P
+    assert merge(JobReports(paths), ranks, {}).outcome is U
+    assert merge(JobReports(paths, policy=Policy(max_failing_ranks=0.5)), ranks, {}).outcome is P

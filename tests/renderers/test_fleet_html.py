@@ -15,6 +15,8 @@ from overlapcheck import pipeline
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.fleet import FleetReport, LostReport, RankPage
+from overlapcheck.ranks.job_reports import JobReports
+from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.renderers.fleet import fleet_renderer
@@ -38,7 +40,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def answer(job: list[Path]) -> FleetReport:
     """One straggler, one rank with pageable copies, a lost report, a page, bandwidths."""
-    answer = judge_fleet(job, fleets.judge, ThisProcess())
+    answer = judge_fleet(JobReports(job), fleets.judge, ThisProcess())
     speed = CollectiveSpeed(
         kind="all-reduce", communicator="0x00000000000000aa", count=5, bytes=5 << 20,
         least_bytes=1 << 20, most_bytes=1 << 20, time_ns=2_500_000, waits_included=False,
@@ -83,7 +85,7 @@ def test_every_number_of_the_terminal_answer_is_on_the_page(
 ) -> None:
     if real:
         paths = [real_export("ddp_bucketed"), real_export("ddp_payload")]
-        answer = judge_fleet(paths, fleets.judge, ThisProcess())
+        answer = judge_fleet(JobReports(paths), fleets.judge, ThisProcess())
     told = fleet_renderer("terminal").render(answer)
     page = shown_text(written(answer))
 
@@ -375,7 +377,8 @@ def test_a_click_leads_to_the_timeline(
     answer: FleetReport, job: list[Path], driver: webdriver.Chrome, tmp_path: Path
 ) -> None:
     output = tmp_path / "my fleet.html"
-    write_with_pages(answer, [output], job, pipeline.draw, LocalPool(2), 3)
+    pages = draw_pages(answer, job, pipeline.draw, LocalPool(2), 3)
+    write_with_pages(answer, [output], pages)
     driver.get_log("browser")  # type: ignore[no-untyped-call]  # forget other tests' messages
 
     driver.get(output.as_uri())

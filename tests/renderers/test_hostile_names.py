@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
@@ -102,7 +103,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_many_ranks(form: str, name: str, export: Path, tmp_path: Path) -> None:
     (tmp_path / "rank1.sqlite").write_bytes(export.read_bytes())
     (tmp_path / "rank2.sqlite").write_text("lost")
-    answer = pipeline.analyze_ranks([tmp_path, export], jobs=1)
+    answer = pipeline.analyze_ranks([tmp_path, export], reading=Reading(jobs=1))
     hostile = renamed(answer, f"::error::{HOSTILE[name]}")
 
     require_clean(fleet_renderers()[form].render(hostile), form)

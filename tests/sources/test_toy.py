@@ -15,6 +15,7 @@ from overlapcheck.errors import SourceUnusable
 from overlapcheck.kinds import DeviceKey
 from tests.sources.toy import ToySource
 
+TOY = overlapcheck.Reading(sources=[ToySource()])
 KERNEL, COPY = 1, 2
 STEPS = range(0, 100_000, 1_000)
 # Launched far ahead of time: the host is never late.
@@ -49,7 +50,7 @@ def test_the_source_is_as_short_as_it_is_said_to_be() -> None:
 
 
 def test_a_recording_of_another_source_passes(tmp_path: Path) -> None:
-    report = overlapcheck.analyze(recording(tmp_path, HIDDEN), sources=[ToySource()])
+    report = overlapcheck.analyze(recording(tmp_path, HIDDEN), reading=TOY)
     (device,) = report.devices
 
     assert report.verdict.outcome is overlapcheck.Outcome.PASS
@@ -60,7 +61,7 @@ def test_a_recording_of_another_source_passes(tmp_path: Path) -> None:
 
 
 def test_stream_0_is_a_stream_in_which_work_waits_its_turn(tmp_path: Path) -> None:
-    report = overlapcheck.analyze(recording(tmp_path, IN_TURN), sources=[ToySource()])
+    report = overlapcheck.analyze(recording(tmp_path, IN_TURN), reading=TOY)
 
     assert report.verdict.outcome is overlapcheck.Outcome.FAIL
     assert report.devices[0].copies["h2d"].overlap == 0.0
@@ -70,7 +71,7 @@ def test_stream_0_is_a_stream_in_which_work_waits_its_turn(tmp_path: Path) -> No
 
 
 def test_work_of_the_first_call_is_found_though_its_id_is_0(tmp_path: Path) -> None:
-    trace = overlapcheck.read_trace(recording(tmp_path, HIDDEN), sources=[ToySource()])
+    trace = overlapcheck.read_trace(recording(tmp_path, HIDDEN), reading=TOY)
     (device,) = overlapcheck.measure(trace).devices
 
     assert device.order.operations.call.tolist()[:2] == [0, 1]
@@ -79,7 +80,7 @@ def test_work_of_the_first_call_is_found_though_its_id_is_0(tmp_path: Path) -> N
 def test_what_is_missing_is_told_in_the_words_of_the_source(tmp_path: Path) -> None:
     lost = [row for row in HIDDEN if row[0] == KERNEL]
     path = recording(tmp_path, lost)
-    trace = overlapcheck.read_trace(path, sources=[ToySource()])
+    trace = overlapcheck.read_trace(path, reading=TOY)
 
     assert trace.recorder.record_again(overlapcheck.Content.ALL_ROWS) == "wind it up again"
     assert "nsys" not in trace.recorder.record_again(overlapcheck.Content.GRAPH_NODES)

@@ -11,7 +11,8 @@ import numpy as np
 from overlapcheck import Content, Trace
 from overlapcheck.capture_info import CaptureInfo
 from overlapcheck.kinds import CopyKind, MemoryKind, ProcessKey
-from overlapcheck.trace import ApiCalls, Contexts, Copies, Kernels, Process, Strings, Syncs
+from overlapcheck.trace import Process, Strings
+from overlapcheck.trace_tables import ApiCalls, Contexts, Copies, Kernels, Syncs
 
 TEXTS = {0: "gemm", 1: "cudaLaunchKernel", 2: "cudaMemcpyAsync"}
 

@@ -8,16 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind, Collectives, collective_kind
-from overlapcheck.columns import (
-    ABSENT,
-    Ints,
-    Mask,
-    constant,
-    groups,
-    last_before,
-    position_of,
-    taken,
-)
+from overlapcheck.columns import ABSENT, Ints, Mask, constant
+from overlapcheck.grouping import groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
 from overlapcheck.passes.collectives.nccl_messages import Messages, nccl_messages
@@ -32,8 +24,10 @@ from overlapcheck.rendezvous import (
     meetings,
     whole_channels,
 )
+from overlapcheck.searches import last_before, position_of, taken
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import Kernels, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Kernels
 
 
 @dataclass(frozen=True)

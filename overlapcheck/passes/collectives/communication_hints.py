@@ -17,8 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Index, Ints, Mask, distinct
+from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import StreamTimeline, Window
@@ -33,7 +34,8 @@ from overlapcheck.passes.process import (
 )
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.quantities import percent
-from overlapcheck.trace import Copies, Kernels, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Copies, Kernels
 
 MIN_ALONE = 0.5
 """Share of a kernel's time in which it must run beside no kernel of another stream."""

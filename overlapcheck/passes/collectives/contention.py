@@ -13,22 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import (
-    Floats,
-    Index,
-    Ints,
-    blocks,
-    by_group,
-    chosen,
-    distinct,
-    groups,
-    is_in,
-)
+from overlapcheck.columns import Floats, Index, Ints, blocks, chosen, is_in
+from overlapcheck.grouping import by_group, distinct, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Contention, Window
 from overlapcheck.passes.process import DeviceTables
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import Kernels
+from overlapcheck.trace_tables import Kernels
 
 
 @dataclass(frozen=True)

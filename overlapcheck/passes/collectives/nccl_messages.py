@@ -22,10 +22,11 @@ from itertools import pairwise
 import numpy as np
 
 from overlapcheck.collectives import CollectiveKind
-from overlapcheck.columns import ABSENT, Columns, Index, Ints, Mask, distinct
-from overlapcheck.intervals import covering
+from overlapcheck.columns import ABSENT, Columns, Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.nccl_calls import NcclCall, NcclCalls
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.searches import covering
 
 
 @dataclass(frozen=True)

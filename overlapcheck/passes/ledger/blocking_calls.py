@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import by_group, groups
+from overlapcheck.grouping import by_group, groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import BlockingCalls, Window
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 
 def blocking_calls(

@@ -13,24 +13,16 @@ from functools import cached_property, partial
 import numpy as np
 
 from overlapcheck.api_kinds import HAND_OVERS, ApiKind
-from overlapcheck.columns import (
-    ABSENT,
-    Codes,
-    Index,
-    Ints,
-    Mask,
-    distinct,
-    first_rows,
-    last_at_or_before,
-    one_of,
-    ordered,
-)
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, one_of
+from overlapcheck.grouping import distinct, first_rows, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import WITHIN_DEVICE, Operations, Work
 from overlapcheck.passes.ledger.rule import Ruling
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, OsCalls, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import ApiCalls, OsCalls
 
 _COPIES = (Work.H2D, Work.D2H, Work.P2P, Work.D2D)
 _WAITS_FOR_A_LOCK = re.compile(r"pthread_(mutex|rwlock|spin)_\w*lock\w*|futex\w*")

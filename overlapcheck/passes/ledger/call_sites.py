@@ -11,11 +11,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, constant, groups, last_at_or_before
+from overlapcheck.columns import ABSENT, Ints, constant
 from overlapcheck.finding import SourceLine
+from overlapcheck.grouping import groups
 from overlapcheck.passes.ledger.directive_sites import Places
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, Backtraces, Frame, Missing, Trace
+from overlapcheck.trace import Frame, Missing, Trace
+from overlapcheck.trace_tables import ApiCalls, Backtraces
 
 _FRAMEWORK = re.compile(
     r"(^|/)(site|dist)-packages/|(^|/)lib/python\d|^<|(^|/)importlib/|(^|/)torch/(_|nn/|optim/)"

@@ -7,22 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT,
-    Index,
-    Ints,
-    Mask,
-    compact,
-    constant,
-    ordered,
-    position_of,
-    taken,
-)
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, compact, constant
+from overlapcheck.grouping import ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import ComputeGaps, StreamRole, StreamTimeline
 from overlapcheck.passes.streams import by_stream
-from overlapcheck.trace import Kernels
+from overlapcheck.searches import position_of, taken
+from overlapcheck.trace_tables import Kernels
 
 
 def compute_gaps(

@@ -25,7 +25,7 @@ from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import DeviceTables, ProcessTables
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, MpiCalls, OsCalls, Overheads
+from overlapcheck.trace_tables import ApiCalls, MpiCalls, OsCalls, Overheads
 
 _Timed = TypeVar("_Timed", ApiCalls, MpiCalls, OsCalls, Overheads)
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, Whole, distinct, groups, last_at_or_before, narrow
+from overlapcheck.columns import ABSENT, Ints, Whole, narrow
 from overlapcheck.finding import SourceLine
-from overlapcheck.trace import ApiCalls, Directives, Trace, rows_or_none
+from overlapcheck.grouping import distinct, groups
+from overlapcheck.searches import last_at_or_before
+from overlapcheck.trace import Trace, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Directives
 
 # Numbers of places by stack are those of the trace, and end below.
 _FIRST_SITE = 1 << 40

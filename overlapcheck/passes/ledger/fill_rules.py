@@ -11,28 +11,15 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT,
-    ABSENT_TIME,
-    Codes,
-    Index,
-    Ints,
-    Mask,
-    Rows,
-    distinct,
-    last_at_or_before,
-    last_before,
-    one_of,
-    ordered,
-    taken,
-)
-from overlapcheck.intervals import covering
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Codes, Index, Ints, Mask, Rows, one_of
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Operations, Relation, Work
 from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_walk import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
+from overlapcheck.searches import covering, last_at_or_before, last_before, taken
 
 _OF_RELATION = np.full(len(Relation), Reason.UNEXPLAINED, dtype=np.int8)
 _OF_RELATION[Relation.STREAM] = Reason.SAME_STREAM

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT_TIME, Ints, Mask, distinct
+from overlapcheck.columns import ABSENT_TIME, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.order import Operations
 from overlapcheck.thresholds import Thresholds
 

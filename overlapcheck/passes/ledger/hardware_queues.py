@@ -14,21 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import (
-    ABSENT,
-    ABSENT_TIME,
-    Ints,
-    Mask,
-    Whole,
-    distinct,
-    last_before,
-    taken,
-)
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, Mask, Whole
+from overlapcheck.grouping import distinct
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Relation, Work
 from overlapcheck.passes.order.adjacency import adjacent
 from overlapcheck.passes.order.dependencies import Dependencies
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.searches import last_before, taken
 from overlapcheck.thresholds import Thresholds
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"

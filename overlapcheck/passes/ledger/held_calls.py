@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT,
-    Codes,
-    Ints,
-    narrow,
-    sorted_by,
-)
+from overlapcheck.columns import ABSENT, Codes, Ints, narrow
+from overlapcheck.grouping import sorted_by
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.call_rules import Calls, Locks
 from overlapcheck.passes.ledger.held import HeldCalls
@@ -20,7 +15,7 @@ from overlapcheck.passes.ledger.rule import first_that_fits
 from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 
 def launches_block(ops: Operations, environment_value: str | None, limits: Thresholds) -> bool:

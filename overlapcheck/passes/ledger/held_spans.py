@@ -15,24 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import HAND_OVERS, ApiKind
-from overlapcheck.columns import (
-    ABSENT,
-    Codes,
-    Index,
-    Ints,
-    constant,
-    distinct,
-    is_in,
-    last_at_or_before,
-    narrow,
-    one_of,
-    ordered,
-)
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, constant, is_in, narrow, one_of
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, MpiCalls
+from overlapcheck.trace_tables import ApiCalls, MpiCalls
 
 # Those that return only when others have done their part.
 _MPI_WAITS = re.compile(

@@ -17,13 +17,10 @@ from overlapcheck.columns import (
     Ints,
     Rows,
     blocks,
-    distinct,
     joined,
-    last_before,
     one_of,
-    sorted_by,
-    taken,
 )
+from overlapcheck.grouping import distinct, sorted_by
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.host_rules import HostTime, Tails
@@ -33,6 +30,7 @@ from overlapcheck.passes.ledger.rule import first_that_fits
 from overlapcheck.passes.ledger.rules import RULES
 from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.passes.ledger.splitting import split
+from overlapcheck.searches import last_before, taken
 
 
 @dataclass(frozen=True)

@@ -18,22 +18,13 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT,
-    Codes,
-    Floats,
-    Index,
-    Ints,
-    Mask,
-    Rows,
-    last_before,
-    taken,
-)
+from overlapcheck.columns import ABSENT, Codes, Floats, Index, Ints, Mask, Rows
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.host_timeline import HostTimeline, ThreadCalls
 from overlapcheck.passes.ledger.rule import Ruling
+from overlapcheck.searches import last_before, taken
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,18 @@ from overlapcheck.columns import (
     Mask,
     Rows,
     chosen,
-    distinct,
     is_in,
     narrow,
     one_of,
 )
+from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, Overheads
+from overlapcheck.trace_tables import ApiCalls, Overheads
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,12 @@ from overlapcheck.columns import (
     chosen,
     compact,
     constant,
-    distinct,
     is_constant,
     joined,
-    last_at_or_before,
     narrow,
-    ordered,
-    taken,
 )
-from overlapcheck.intervals import Intervals, covering
+from overlapcheck.grouping import distinct, ordered
+from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations
 from overlapcheck.passes.ledger.device_reasons import device_reasons
@@ -35,7 +32,8 @@ from overlapcheck.passes.ledger.idle_walk import Ground, Part, Parts, walk
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.ledger.overlay import overlaid
 from overlapcheck.passes.ledger.side_by_side import side_by_side
-from overlapcheck.trace import MpiCalls, OsCalls
+from overlapcheck.searches import covering, last_at_or_before, taken
+from overlapcheck.trace_tables import MpiCalls, OsCalls
 
 _Value = TypeVar("_Value", bound=np.generic)
 

@@ -31,16 +31,14 @@ from overlapcheck.columns import (
     Whole,
     blocks,
     joined,
-    last_at_or_before,
-    last_before,
     narrow,
-    sorted_by,
-    taken,
 )
+from overlapcheck.grouping import sorted_by
 from overlapcheck.intervals import Intervals
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.passes.order.dependencies import Dependencies
+from overlapcheck.searches import last_at_or_before, last_before, taken
 
 # So few walks are gone link by link.
 _FEW = 16

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, distinct, is_in, numbered
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, is_in
+from overlapcheck.grouping import distinct, numbered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work

@@ -13,7 +13,7 @@ from overlapcheck.passes.ledger.hardware_queues import HardwareQueues
 from overlapcheck.passes.ledger.host_timeline import HostTimeline
 from overlapcheck.passes.order.dependencies import Dependencies, OnDevice
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace import ApiCalls, MpiCalls, OsCalls
+from overlapcheck.trace_tables import ApiCalls, MpiCalls, OsCalls
 
 DIRECTION_OF_WORK = {Work.H2D: Direction.H2D, Work.D2H: Direction.D2H, Work.P2P: Direction.P2P}
 

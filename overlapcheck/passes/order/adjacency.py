@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Codes, Index, last_at_or_before, ordered, taken
+from overlapcheck.columns import ABSENT, Codes, Index
+from overlapcheck.grouping import ordered
 from overlapcheck.order import Operations
 from overlapcheck.passes.order.candidates import Pairs
+from overlapcheck.searches import last_at_or_before, taken
 from overlapcheck.thresholds import Thresholds
 
 

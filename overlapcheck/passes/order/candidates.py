@@ -7,20 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT,
-    ABSENT_TIME,
-    Index,
-    Ints,
-    Whole,
-    compact,
-    constant,
-    groups,
-    last_before,
-    narrow,
-    ordered,
-)
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, Whole, compact, constant, narrow
+from overlapcheck.grouping import groups, ordered
 from overlapcheck.order import Edges, Operations, Relation
+from overlapcheck.searches import last_before
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ from overlapcheck.columns import (
     compact,
     constant,
     narrow,
-    ordered,
-    taken,
 )
+from overlapcheck.grouping import ordered
 from overlapcheck.order import Edges, Operations, Order, Relation
+from overlapcheck.searches import taken
 from overlapcheck.thresholds import Thresholds
 
 

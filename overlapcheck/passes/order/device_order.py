@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import (
-    ABSENT_TIME,
-    Mask,
-    last_at_or_before,
-    last_before,
-    ordered,
-)
+from overlapcheck.columns import ABSENT_TIME, Mask
+from overlapcheck.grouping import ordered
 from overlapcheck.kinds import StreamKind
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.order.candidates import Pairs, StreamNumbers
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.streams import null_streams
+from overlapcheck.searches import last_at_or_before, last_before
 from overlapcheck.thresholds import Thresholds
 
 

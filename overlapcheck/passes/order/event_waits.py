@@ -13,21 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import (
-    ABSENT,
-    ABSENT_TIME,
-    Index,
-    Ints,
-    distinct,
-    last_before,
-    ordered,
-    position_of,
-    taken,
-)
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.order import Operations
 from overlapcheck.passes.order.candidates import Launches, Pairs, StreamNumbers
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import EventRecords, Syncs
+from overlapcheck.searches import last_before, position_of, taken
+from overlapcheck.trace_tables import EventRecords, Syncs
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import re
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, numbered, ordered, taken
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints
+from overlapcheck.grouping import numbered, ordered
 from overlapcheck.passes.order.candidates import Launches, Pairs
 from overlapcheck.passes.order.event_waits import (
     Finder,
@@ -19,6 +20,7 @@ from overlapcheck.passes.order.event_waits import (
     records_of,
     sync_rows,
 )
+from overlapcheck.searches import taken
 
 _OF_STREAM = re.compile(r"(cuda|cu)StreamSynchronize")
 _OF_EVENT = re.compile(r"(cuda|cu)EventSynchronize")

@@ -16,14 +16,13 @@ from overlapcheck.columns import (
     Rows,
     compact,
     constant,
-    groups,
     narrow,
-    ordered,
 )
+from overlapcheck.grouping import groups, ordered
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.trace import Copies
+from overlapcheck.trace_tables import Copies
 
 _Value = TypeVar("_Value", bound=np.generic)
 

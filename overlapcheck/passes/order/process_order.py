@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Index, Mask, distinct
+from overlapcheck.columns import Index, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.order import Operations, Order, Relation
 from overlapcheck.passes.order.adjacency import adjacent, graph_order
 from overlapcheck.passes.order.candidates import Pairs, StreamNumbers, edges

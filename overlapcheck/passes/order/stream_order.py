@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import last_at_or_before, ordered
+from overlapcheck.grouping import ordered
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.order.candidates import Pairs, keyed
+from overlapcheck.searches import last_at_or_before
 
 
 def stream_order(ops: Operations) -> Pairs:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Floats, Index, Ints, Mask, numbered
+from overlapcheck.columns import Floats, Index, Ints, Mask
+from overlapcheck.grouping import numbered
 
 MIN_REPEATS = 3
 # Names are projected to random signs, so chance agreement is far below this: what three repeats

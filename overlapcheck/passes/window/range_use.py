@@ -26,14 +26,15 @@ from fnmatch import translate
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask, ordered
+from overlapcheck.columns import Ints, Mask
 from overlapcheck.copies import CopyOverlap, Direction
+from overlapcheck.grouping import ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, Window
 from overlapcheck.passes.copy_overlap import copy_overlaps
 from overlapcheck.passes.process import ABSENT_TIME, DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.time_use import RangeUse
-from overlapcheck.trace import Copies, Ranges
+from overlapcheck.trace_tables import Copies, Ranges
 
 
 def range_use(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, groups
+from overlapcheck.columns import Index, Ints
 from overlapcheck.copies import JUDGED_DIRECTIONS, CopyOverlap, Direction
+from overlapcheck.grouping import groups
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import StepTimes
 from overlapcheck.passes.window.window import Steps
-from overlapcheck.trace import Kernels
+from overlapcheck.trace_tables import Kernels
 
 
 def step_times(

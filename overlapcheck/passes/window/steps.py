@@ -18,9 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import Index, Ints, Mask, distinct, groups, numbered, ordered
+from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.grouping import distinct, groups, numbered, ordered
 from overlapcheck.intervals import Intervals
-from overlapcheck.trace import ApiCalls, Kernels, Ranges, Strings
+from overlapcheck.searches import last_at_or_before
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from overlapcheck.user_patterns import user_pattern
 
 STEP_LIKE = re.compile(
@@ -68,7 +71,7 @@ class StepRanges:
 
     def of_launches(self, launch_ns: Ints) -> Index:
         """Step of each launch, shape (n,); NO_STEP before the first."""
-        return np.searchsorted(self.start_ns, launch_ns, side="right") - 1
+        return last_at_or_before(self.start_ns, launch_ns)
 
 
 def family_of(name: str) -> str:
@@ -149,7 +152,7 @@ def warm_up_steps(
     """
     count = starts_ns.size
     warm = _new_names(kernel_step, kernels.name_id, count)
-    call_step = np.searchsorted(starts_ns, calls.start_ns, side="right") - 1
+    call_step = last_at_or_before(starts_ns, calls.start_ns)
     for kind in (ApiKind.MODULE_LOAD, ApiKind.ALLOCATION):
         chosen = strings.matching(calls.name_id, _is_kind(kind))
         per_step = np.bincount(call_step[chosen & (call_step >= 0)], minlength=count)

@@ -17,16 +17,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, Mask, one_of, ordered
+from overlapcheck.columns import Index, Ints, Mask, one_of
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.grouping import ordered
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import Window, WindowSource
 from overlapcheck.passes.process import ABSENT_TIME, ProcessTables, launch_start_ns
 from overlapcheck.passes.window.period import Period, find_period
 from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
 from overlapcheck.quantities import count_of, percent
+from overlapcheck.searches import last_at_or_before
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Copies, Kernels, Strings
+from overlapcheck.trace import Strings
+from overlapcheck.trace_tables import Copies, Kernels
 
 HALF = 0.5
 """Share of the kernel time that a period must hold, and ranges should."""
@@ -202,7 +205,7 @@ def _from_period(
     period = find_period(kernels.name_id[order], gap, length[order], least)
     if period is None or not _holds_its_copies(period, kernels.rows(order), copies):
         return None
-    position = np.searchsorted(period.starts, np.arange(order.size), side="right") - 1
+    position = last_at_or_before(period.starts, np.arange(order.size))
     position[period.end :] = NO_STEP
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position

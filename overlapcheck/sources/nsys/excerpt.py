@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, Mask, distinct
+from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 
 MARGIN_NS = 1_000_000_000

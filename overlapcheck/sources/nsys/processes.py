@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Columns, Ints, constant, distinct, is_constant
+from overlapcheck.columns import ABSENT, Columns, Ints, constant, is_constant
+from overlapcheck.grouping import distinct
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.trace import Missing, Process
 

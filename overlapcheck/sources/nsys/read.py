@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Ints, constant, distinct
+from overlapcheck.columns import ABSENT, Ints, constant
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.grouping import distinct
 from overlapcheck.program_name import with_program_names
 from overlapcheck.sources.nsys.columnar import open_folder
 from overlapcheck.sources.nsys.database import Database, open_database
@@ -29,7 +30,8 @@ from overlapcheck.sources.nsys.schemas import (
     unified_memory,
 )
 from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers, decoded, integers, text
-from overlapcheck.trace import ApiCalls, Copies, Kernels, Memsets, Missing, Strings, Trace
+from overlapcheck.trace import Missing, Strings, Trace
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

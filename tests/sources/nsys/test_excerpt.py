@@ -16,7 +16,8 @@ from overlapcheck.sources.nsys import excerpt
 from overlapcheck.sources.nsys.excerpt import Launched
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import ApiCalls, Kernels, Ranges, rows_or_none
+from overlapcheck.trace import rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from tests.export import RealExport
 
 EXPORTS = ("pt_pageable", "cu_double_buffer", "cu_legacy_default", "ddp_bucketed", "pt_graph")

@@ -11,7 +11,8 @@ import pytest
 from overlapcheck.copies import Direction
 from overlapcheck.kinds import CopyKind
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import Contexts, EventRecords, Missing
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import Contexts, EventRecords
 from tests.export import RealExport, edit, query
 from tests.pictures import measure_file, picture
 

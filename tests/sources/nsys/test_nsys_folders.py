@@ -13,7 +13,8 @@ from overlapcheck.capture.discovery import find_nsys
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.errors import NsysNotFound
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import EventRecords, rows_or_none
+from overlapcheck.trace import rows_or_none
+from overlapcheck.trace_tables import EventRecords
 from tests.sources.nsys.test_columnar import assert_same
 
 REPORTS = sorted((Path(__file__).parents[4] / "shared" / "reports").glob("*.nsys-rep"))

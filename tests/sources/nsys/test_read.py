@@ -14,17 +14,8 @@ from overlapcheck.capture_info import Severity
 from overlapcheck.columns import ABSENT
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import (
-    ApiCalls,
-    Copies,
-    Kernels,
-    Memsets,
-    Missing,
-    OsCalls,
-    Overheads,
-    Ranges,
-    rows_or_none,
-)
+from overlapcheck.trace import Missing, rows_or_none
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets, OsCalls, Overheads, Ranges
 from tests.export import RealExport, edit, query
 from tests.pictures import measure_file, picture, tid_of
 

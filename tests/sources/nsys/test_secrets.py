@@ -13,6 +13,7 @@ from overlapcheck import pipeline
 from overlapcheck.compare.compare import compare
 from overlapcheck.finding import SourceLine
 from overlapcheck.ranks.summary import summarize
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
@@ -129,7 +130,7 @@ def test_no_format_shows_a_secret_of_arguments_variables_and_messages(
 def test_neither_does_a_comparison_or_a_job_of_ranks(telling: Path) -> None:
     report = pipeline.analyze(telling)
     again = compare(report, report, limit=None, force=True)
-    answer = pipeline.analyze_ranks([telling, telling.parent], jobs=1)
+    answer = pipeline.analyze_ranks([telling, telling.parent], reading=Reading(jobs=1))
 
     for comparing in comparison_renderers().values():
         assert "xyz" not in comparing.render(again)

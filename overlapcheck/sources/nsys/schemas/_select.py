@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow
 import pyarrow.types
 
-from overlapcheck.columns import ABSENT, Ints, Mask, compact, constant, is_constant, ordered
+from overlapcheck.columns import ABSENT, Ints, Mask, compact, constant, is_constant
+from overlapcheck.grouping import ordered
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 
 if TYPE_CHECKING:

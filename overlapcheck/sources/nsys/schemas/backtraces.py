@@ -27,7 +27,8 @@ from overlapcheck.sources.nsys.schemas._select import (
     texts,
     thread,
 )
-from overlapcheck.trace import Backtraces, Frame, Missing
+from overlapcheck.trace import Frame, Missing
+from overlapcheck.trace_tables import Backtraces
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

@@ -24,7 +24,8 @@ from overlapcheck.sources.nsys.schemas._select import (
     joined,
     kept,
 )
-from overlapcheck.trace import Copies, Kernels, Memsets, Missing
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

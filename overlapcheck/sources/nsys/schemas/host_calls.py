@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, compact, distinct, numbered, ordered
+from overlapcheck.columns import ABSENT, Index, Ints, compact
+from overlapcheck.grouping import distinct, numbered, ordered
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas._select import (
@@ -25,7 +26,8 @@ from overlapcheck.sources.nsys.schemas._select import (
     kept,
     split_thread,
 )
-from overlapcheck.trace import ApiCalls, EventRecords, Missing, OsCalls, Overheads, Syncs
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import ApiCalls, EventRecords, OsCalls, Overheads, Syncs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,8 @@ from overlapcheck.sources.nsys.schemas._select import (
     text,
     thread,
 )
-from overlapcheck.trace import Missing, Ranges
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import Ranges
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

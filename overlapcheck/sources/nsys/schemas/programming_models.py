@@ -14,7 +14,8 @@ from overlapcheck.columns import Ints, compact
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.schemas._select import Source, by_start_outer_first, joined
 from overlapcheck.sources.nsys.schemas.host_calls import host_rows
-from overlapcheck.trace import Directives, Missing, MpiCalls
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import Directives, MpiCalls
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

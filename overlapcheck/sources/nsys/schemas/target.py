@@ -15,7 +15,8 @@ from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import process_key, system_pid
 from overlapcheck.sources.nsys.schemas import enums
 from overlapcheck.sources.nsys.schemas._select import column, integers, select, text, texts
-from overlapcheck.trace import Contexts, Gpu, Missing, Streams
+from overlapcheck.trace import Gpu, Missing
+from overlapcheck.trace_tables import Contexts, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,8 @@ from overlapcheck.columns import ABSENT, compact
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas._select import Source, fetch
-from overlapcheck.trace import Missing, PageFaults
+from overlapcheck.trace import Missing
+from overlapcheck.trace_tables import PageFaults
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database
