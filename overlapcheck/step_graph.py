@@ -112,7 +112,7 @@ class Links(Columns):
     """Why."""
 
     @classmethod
-    def between(cls, before: Whole, after: Whole, lag_ns: Whole, why: Why) -> Self:
+    def between(cls, before: Whole, after: Whole, lag_ns: Whole | int, why: Why) -> Self:
         """Links of one sort."""
         size = before.size
         return cls(

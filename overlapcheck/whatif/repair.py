@@ -1,4 +1,4 @@
-"""What a repair is: steady steps rewritten as if a cause had gone, and the order that keeps it right."""
+"""What a repair is: steady steps without a cause, and the order that keeps them right."""
 
 from __future__ import annotations
 

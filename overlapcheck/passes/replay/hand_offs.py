@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, distinct
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.grouping import distinct
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, HostEvents, Links, StepGraph, Why
 from overlapcheck.trace import Strings
 
@@ -27,10 +28,29 @@ ACTIVE_SHARE = 0.5
 WAKES_NS = 2_000
 """Least time that a wait takes that need not wait."""
 WAITING = frozenset(
-    """pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_join
-    pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_mutex_lock sem_wait sem_timedwait
-    sem_clockwait futex poll ppoll select epoll_wait read recv recvfrom recvmsg accept
-    waitpid""".split()
+    [
+        "pthread_cond_wait",
+        "pthread_cond_timedwait",
+        "pthread_cond_clockwait",
+        "pthread_join",
+        "pthread_rwlock_rdlock",
+        "pthread_rwlock_wrlock",
+        "pthread_mutex_lock",
+        "sem_wait",
+        "sem_timedwait",
+        "sem_clockwait",
+        "futex",
+        "poll",
+        "ppoll",
+        "select",
+        "epoll_wait",
+        "read",
+        "recv",
+        "recvfrom",
+        "recvmsg",
+        "accept",
+        "waitpid",
+    ]
 )
 _WORKS_TOO = frozenset(("read",))
 
@@ -95,7 +115,7 @@ def _links(graph: StepGraph, found: list[tuple[int, int, int, Why]]) -> list[Lin
     return parts
 
 
-def _activity(events: HostEvents, tid: int, works: np.ndarray) -> _Activity:
+def _activity(events: HostEvents, tid: int, works: Mask) -> _Activity:
     mine = np.flatnonzero((events.tid == tid) & works)
     return _Activity(mine, events.start_ns[mine], events.end_ns[mine])
 

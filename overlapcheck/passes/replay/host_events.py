@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, distinct, ordered, taken
+from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, Rows
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.searches import taken
 from overlapcheck.step_graph import OF_SYSTEM, HostEvents
 
 SHORTEST_OS_CALL_NS = 5_000
@@ -83,7 +85,7 @@ def _apart(process: ProcessTables, calls: Index, system: Index) -> Mask:
     return apart
 
 
-def _chained(tid: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _chained(tid: Ints, start: Ints, end: Ints) -> tuple[Rows, Ints]:
     previous = np.full(tid.size, ABSENT, dtype=np.int32)
     order = ordered(tid)
     same = tid[order[1:]] == tid[order[:-1]]

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, Mask, ordered, taken
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, Mask
+from overlapcheck.grouping import ordered
 from overlapcheck.measurements import StepTimes
 from overlapcheck.order import Operations, Order, Relation, Work
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.replay.hand_offs import with_hand_offs
 from overlapcheck.passes.replay.host_events import host_events
 from overlapcheck.passes.replay.waits import SUBMITS_AT_LEAST_NS, waits
+from overlapcheck.searches import taken
 from overlapcheck.step_graph import GraphOperations, HostEvents, Links, StepGraph, Why
 
 MOST_OPERATIONS = 20_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, Index, Ints, ordered
+from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.grouping import ordered
 from overlapcheck.order import Edges, Relation
 from overlapcheck.step_graph import GraphOperations, HostEvents
 

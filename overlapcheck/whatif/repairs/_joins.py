@@ -26,7 +26,7 @@ def joins_as_events(graph: StepGraph, waiting: Index) -> tuple[list[Links], tupl
     last_kernel = _last_kernel_of_steps(graph)
     found: dict[Why, list[tuple[int, int]]] = {Why.READY: [], Why.REUSE: []}
     said: set[str] = set()
-    handed = _handed_over(graph)
+    handed = _HandedOver(graph)
     for before, after in zip(links.before[held].tolist(), links.after[held].tolist(), strict=True):
         waited = before // 2
         for op in handed.next_of_others(event_of[after], int(ops.stream[waited])):
@@ -42,7 +42,7 @@ def joins_as_events(graph: StepGraph, waiting: Index) -> tuple[list[Links], tupl
     for why, pairs in found.items():
         if pairs:
             columns = np.array(sorted(set(pairs)), dtype=np.int64).T
-            parts.append(Links.between(columns[0], columns[1], np.int64(SIGNALS_NS), why))
+            parts.append(Links.between(columns[0], columns[1], SIGNALS_NS, why))
     return parts, tuple(sorted(said))
 
 
@@ -53,7 +53,7 @@ def _last_kernel_of_steps(graph: StepGraph) -> dict[tuple[int, int], int]:
     return {(int(ops.stream[row]), int(ops.step[row])): row for row in rows}
 
 
-class _handed_over:  # noqa: N801
+class _HandedOver:
     """What each thread handed over, by stream, in the order of its calls."""
 
     def __init__(self, graph: StepGraph) -> None:

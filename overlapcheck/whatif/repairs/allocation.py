@@ -25,4 +25,6 @@ class KeepMemory:
             return None
         ends = graph.call_end(event)
         graph = graph.without_links(into(graph, ends, Why.WAIT, Why.QUEUE, Why.HAND_OFF))
-        return Repaired(graph.with_own_time(event, np.zeros(event.size)).without_residual(ends))
+        return Repaired(
+            graph.with_own_time(event, np.zeros(event.size, dtype=np.int64)).without_residual(ends)
+        )

@@ -142,7 +142,12 @@ class _Buckets:
         rows = np.array([link[:3] for link in self._added], dtype=np.int64)
         why = np.array([link[3] for link in self._added])
         graph = graph.with_links(
-            *(Links.between(*rows[why == sort].T, Why(sort)) for sort in np.unique(why).tolist())
+            *(
+                Links.between(
+                    rows[why == sort, 0], rows[why == sort, 1], rows[why == sort, 2], Why(sort)
+                )
+                for sort in np.unique(why).tolist()
+            )
         )
         if self._cut:
             op, length = np.array(self._cut).T

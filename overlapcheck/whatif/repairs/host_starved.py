@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, distinct
+from overlapcheck.columns import ABSENT
+from overlapcheck.grouping import distinct
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, into
 

@@ -50,7 +50,9 @@ class LaunchAsGraph:
         own = np.where(first, LAUNCHES_NS, own)
         chosen = np.flatnonzero(inside)
         joined = np.flatnonzero(runs_on & (events.gap_ns < PYTHON_NS))
-        graph = graph.with_own_time(chosen, own[chosen]).with_gaps(joined, np.zeros(joined.size))
+        graph = graph.with_own_time(chosen, own[chosen]).with_gaps(
+            joined, np.zeros(joined.size, dtype=np.int64)
+        )
         graph = graph.without_residual(graph.call_end(chosen))
         starts = graph.start_of(np.arange(len(ops)))
         graph = graph.with_lags_below(into(graph, starts, Why.STREAM), NODE_GAP_NS)

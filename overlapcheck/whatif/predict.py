@@ -1,0 +1,149 @@
+"""Predicts what repairs win, alone and together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT
+from overlapcheck.order import Work
+from overlapcheck.prediction import Prediction
+from overlapcheck.step_graph import StepGraph
+from overlapcheck.whatif.critical_path import next_bound
+from overlapcheck.whatif.repair import Repair, Repaired
+from overlapcheck.whatif.repairs import REPAIRS
+from overlapcheck.whatif.replay import Replayed, replay
+
+WORTH_WHILE = 0.02
+"""A repair that wins a smaller share of the step is not called one."""
+PACE_TRIALS = 8
+PACE_TOLERANCE = 0.005
+BASE_SPREAD = 0.02
+"""Of two recordings of the same program bound by its device."""
+HOST_SPREAD = 0.10
+"""Of two recordings of the same program bound by its host, at least."""
+CLOCK = ((0.54, 0.0), (0.83, 0.02), (0.88, 0.065), (0.97, 0.105))
+"""How much longer the same matrix kernel ran on an H200, by the share of time in kernels: a device
+that is never idle lowers its clock."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """The steps of one device, ready to be repaired."""
+
+    graph: StepGraph
+    base: Replayed
+    spread: float
+    """(90th − 10th percentile) / median of the recorded steps."""
+
+    @classmethod
+    def of(cls, graph: StepGraph, own_step_ns: int | None = None) -> Predictor:
+        """Steps as recorded, or at the program's own pace where that is known and shorter."""
+        base = replay(graph)
+        low, middle, high = np.percentile(base.step_times_ns, (10, 50, 90))
+        spread = float((high - low) / middle) if middle else 0.0
+        if own_step_ns is not None and own_step_ns < base.step_ns:
+            graph = at_pace(graph, own_step_ns)
+            base = replay(graph)
+        return cls(graph, base, spread)
+
+    def applicable(self) -> tuple[Repair, ...]:
+        """Repairs that change something here."""
+        return tuple(repair for repair in REPAIRS if repair.apply(self.graph) is not None)
+
+    def predict(self, repairs: Iterable[Repair]) -> Prediction | None:
+        """The step with some causes repaired, in the order of `REPAIRS`; None where none is there."""
+        wanted = {repair.fix for repair in repairs}
+        graph, said, applied = self.graph, [], []
+        for repair in REPAIRS:
+            repaired: Repaired | None = repair.apply(graph) if repair.fix in wanted else None
+            if repaired is not None:
+                graph = repaired.graph
+                said.extend(repaired.edges_added)
+                applied.append(repair)
+        if not applied:
+            return None
+        after = replay(graph)
+        bound = next_bound(after)
+        step = after.step_ns
+        low, high = self._band(after, bound.what)
+        return Prediction(
+            fix=tuple(repair.fix for repair in applied),
+            what=tuple(repair.what for repair in applied),
+            before_ns=self.base.step_ns,
+            step_ns=step,
+            low_ns=int(step * low),
+            high_ns=int(step * high),
+            next_bound=bound,
+            edges_added=tuple(dict.fromkeys(said)),
+        )
+
+    def best_chain(self, repairs: Sequence[Repair]) -> Prediction | None:
+        """The repairs that together win most, as few as it takes."""
+        chosen: list[Repair] = []
+        best: Prediction | None = None
+        rest = list(repairs)
+        while rest:
+            tried = [(self.predict([*chosen, repair]), repair) for repair in rest]
+            known = [(found, repair) for found, repair in tried if found is not None]
+            if not known:
+                break
+            found, repair = min(known, key=lambda one: one[0].step_ns)
+            before = best.step_ns if best else self.base.step_ns
+            if found.step_ns > before * (1 - WORTH_WHILE):
+                break
+            best, chosen = found, [*chosen, repair]
+            rest.remove(repair)
+        return best
+
+    def _band(self, after: Replayed, bound: str) -> tuple[float, float]:
+        """Factors of the predicted step between which the real one is expected."""
+        low, high = 1 - BASE_SPREAD, 1 + BASE_SPREAD
+        if bound in ("host", "input"):
+            jitter = max(HOST_SPREAD, self.spread / 2)
+            low, high = low - jitter, high + jitter
+        else:
+            low -= self.spread / 4
+        high += max(0.0, _clock(_kernel_share(after)) - _clock(_kernel_share(self.base)))
+        return low, high
+
+
+def _kernel_share(replayed: Replayed) -> float:
+    """Kernel time of the steps by their length; kernels side by side count twice."""
+    ops, ends = replayed.graph.operations, replayed.step_ends_ns
+    if ends.size < 2:
+        return 0.0
+    counted = (ops.work == Work.COMPUTE) & (ops.step != ABSENT) & (ops.step > 0)
+    return min(1.0, float(ops.length_ns[counted].sum()) / max(1, int(ends[-1] - ends[0])))
+
+
+def _clock(share: float) -> float:
+    shares, longer = zip(*CLOCK, strict=True)
+    return float(np.interp(share, shares, longer))
+
+
+def at_pace(graph: StepGraph, step_ns: int) -> StepGraph:
+    """The steps with all host work shortened alike until they take their own pace.
+
+    Recording slows the host's calls; the device's operations take the time they take.
+    """
+    low, high = 0.0, 1.0
+    scaled = graph
+    for _ in range(PACE_TRIALS):
+        factor = (low + high) / 2
+        scaled = _host_scaled(graph, factor)
+        found = replay(scaled).step_ns
+        if abs(found - step_ns) <= PACE_TOLERANCE * step_ns:
+            break
+        low, high = (factor, high) if found < step_ns else (low, factor)
+    return scaled
+
+
+def _host_scaled(graph: StepGraph, factor: float) -> StepGraph:
+    events = graph.events
+    every = np.arange(len(events))
+    own = (events.own_ns * factor).astype(np.int64)
+    gap = (events.gap_ns * factor).astype(np.int64)
+    return graph.with_own_time(every, own).with_gaps(every, gap)
