@@ -78,17 +78,10 @@ def device_speeds(rows: Collectives) -> tuple[CollectiveSpeed, ...]:
         met = part.transfer_ns != ABSENT
         compared = part.rows(met) if met.any() else part
         length = compared.transfer_ns if met.any() else compared.end_ns - compared.start_ns
-        said = _only(compared.ranks) or (int(compared.met.max()) or None)
-        found.append(
-            _speed(
-                CollectiveKind(int(part.kind[0])),
-                int(part.communicator[0]),
-                compared.bytes,
-                length,
-                said,
-                waits_included=int(compared.met.max()) < (said or 1),
-            )
-        )
+        together = int(compared.met.max())
+        ranks = _only(compared.ranks) or together or None
+        among = _Communicator(int(part.communicator[0]), ranks, together)
+        found.append(_speed(CollectiveKind(int(part.kind[0])), among, compared.bytes, length))
     return tuple(sorted(found, key=lambda one: (-one.time_ns, one.kind, one.communicator)))
 
 
@@ -104,14 +97,13 @@ def meeting_speeds(meeting: Meeting) -> tuple[CollectiveSpeed, ...]:
     """Of the collectives in which ranks met, by kind, most time first."""
     told = meeting.bytes != ABSENT
     ranks = len(meeting.members) if meeting.ranks == ABSENT else meeting.ranks
+    among = _Communicator(meeting.communicator, ranks, len(meeting.members))
     found = [
         _speed(
             CollectiveKind(kind),
-            meeting.communicator,
+            among,
             meeting.bytes[told & (meeting.kind == kind)],
             meeting.operation_ns[told & (meeting.kind == kind)],
-            ranks,
-            waits_included=len(meeting.members) < ranks,
         )
         for kind in distinct(meeting.kind[told]).tolist()
     ]
@@ -123,28 +115,35 @@ def _only(values: Ints) -> int | None:
     return int(said[0]) if said.size == 1 else None
 
 
+@dataclass(frozen=True)
+class _Communicator:
+    """Ranks that do collectives together."""
+
+    number: int
+    """NCCL's id; ABSENT."""
+    ranks: int | None
+    """As NCCL said, or how many were compared; None where neither is known."""
+    compared: int
+    """Of these ranks, in one collective at most."""
+
+
 def _speed(
-    kind: CollectiveKind,
-    communicator: int,
-    sizes: Ints,
-    length_ns: Ints,
-    ranks: int | None,
-    *,
-    waits_included: bool,
+    kind: CollectiveKind, among: _Communicator, sizes: Ints, length_ns: Ints
 ) -> CollectiveSpeed:
+    ranks = among.ranks
     total, time = int(sizes.sum()), int(length_ns.sum())
     moved = total if kind not in _PER_RANK else total * ranks if ranks else None
     algorithm = moved / time if moved is not None and time > 0 else None
     factor = bus_factor(kind, ranks)
     return CollectiveSpeed(
         kind=kind.word,
-        communicator=communicator_name(communicator),
+        communicator=communicator_name(among.number),
         count=int(sizes.size),
         bytes=total,
         least_bytes=int(np.min(sizes)),
         most_bytes=int(np.max(sizes)),
         time_ns=time,
-        waits_included=waits_included,
+        waits_included=among.compared < (ranks or 1),
         ranks=ranks,
         algorithm_gbs=algorithm,
         bus_gbs=algorithm * factor if algorithm is not None and factor is not None else None,

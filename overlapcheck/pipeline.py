@@ -23,7 +23,7 @@ from overlapcheck.passes import measure as passes
 from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report
+from overlapcheck.reporting.build import build_report, with_timelines
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -124,9 +124,8 @@ def analyze(
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
-    return build_report(
-        Path(path).absolute(), trace, measured, verdict, found, timeline=reading.timeline
-    )
+    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    return with_timelines(report, trace, measured) if reading.timeline else report
 
 
 def run(

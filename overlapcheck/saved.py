@@ -1,6 +1,6 @@
 """The one codec: reports, comparisons, fleet reports and partial results ↔ their saved form.
 
-`saved_forms.py` defines what is saved of a report, a comparison and a fleet report; a partial
+`saved_report.py`, `saved_comparison.py` and `saved_fleet.py` define what is saved; a partial
 result is saved as the noun that it is. Texts are cleaned on their way out and on their way in.
 
 Two things of a report are not saved: what is for memory only (fields that take no part in
@@ -19,10 +19,13 @@ from msgspec import ValidationError
 from overlapcheck.clean import clean
 from overlapcheck.comparison import Comparison
 from overlapcheck.errors import NotAReport
-from overlapcheck.fleet import FleetReport, ReportResult
+from overlapcheck.fleet import FleetReport
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import SCHEMA, Report
-from overlapcheck.saved_forms import SavedComparison, SavedFleetReport, SavedReport
+from overlapcheck.report_result import ReportResult
+from overlapcheck.saved_comparison import SavedComparison
+from overlapcheck.saved_fleet import SavedFleetReport
+from overlapcheck.saved_report import SavedReport
 
 _LARGEST = (1 << 63) - 1
 """Of nanoseconds, bytes and rows; no other number is larger."""

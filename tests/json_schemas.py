@@ -12,14 +12,26 @@ from typing import Any
 
 import msgspec
 
-from overlapcheck import collective_speed, comparison, finding, fleet, report, saved_forms, verdict
+from overlapcheck import (
+    collective_speed,
+    comparison,
+    finding,
+    fleet,
+    report,
+    report_result,
+    saved_comparison,
+    saved_fields,
+    saved_fleet,
+    saved_report,
+    verdict,
+)
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "overlapcheck" / "schema"
 FORMS: dict[str, type[msgspec.Struct]] = {
-    "report": saved_forms.SavedReport,
-    "comparison": saved_forms.SavedComparison,
-    "fleet": saved_forms.SavedFleetReport,
+    "report": saved_report.SavedReport,
+    "comparison": saved_comparison.SavedComparison,
+    "fleet": saved_fleet.SavedFleetReport,
 }
 VERSIONS = {
     "report": report.SCHEMA,
@@ -27,7 +39,10 @@ VERSIONS = {
     "fleet": fleet.FLEET_SCHEMA,
 }
 # The saved form says what differs from its noun, so it comes last.
-MODULES = (collective_speed, finding, verdict, report, comparison, fleet, saved_forms)
+MODULES = (
+    *(collective_speed, finding, verdict, report, comparison, report_result, fleet),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet),
+)
 
 
 def published(name: str) -> dict[str, Any]:

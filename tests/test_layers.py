@@ -39,6 +39,7 @@ NOT_COMMANDS = {
     "__init__",
     "files",
     "messages",
+    "option_values",
     "options",
     "output",
     "progress",
@@ -211,7 +212,7 @@ def outside(*folders: str) -> list[ParameterSet]:
 NOUNS_OF_ANY_SOURCE = (
     *("trace", "trace_tables", "kinds", "columns", "grouping", "searches", "capture_info"),
     *("recorder", "order", "ledger"),
-    *("measurements", "nccl_calls", "rank_hints", "finding", "verdict"),
+    *("measurements", "capture_problem", "nccl_calls", "rank_hints", "finding", "verdict"),
 )
 
 

@@ -1,4 +1,4 @@
-"""The saved form and its published schemas are one: both come from the types in saved_forms.py."""
+"""The saved form and its published schemas are one: both come from the types that are saved."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from overlapcheck import saved_forms
+from overlapcheck import saved_fleet, saved_report
 from overlapcheck.finding import Finding
-from overlapcheck.fleet import RankRow
 from overlapcheck.report import Report
+from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import Check
 from tests.json_schemas import FOLDER, FORMS, file_name, made, published
 from tests.renderers.reports import GOLDEN
@@ -49,10 +49,10 @@ def test_golden_results_fit_their_schema(name: str, path: Path) -> None:
 @pytest.mark.parametrize(
     ("noun", "form", "without", "instead"),
     [
-        (Report, saved_forms.SavedReport, {"tool_version"}, {"schema", "tool"}),
-        (Check, saved_forms.SavedCheck, set(), {"pid", "host"}),
-        (Finding, saved_forms.SavedFinding, {"blamed"}, {"pid", "host", "blamed_ns"}),
-        (RankRow, saved_forms.SavedRank, {"label"}, {"rank"}),
+        (Report, saved_report.SavedReport, {"tool_version"}, {"schema", "tool"}),
+        (Check, saved_report.SavedCheck, set(), {"pid", "host"}),
+        (Finding, saved_report.SavedFinding, {"blamed"}, {"pid", "host", "blamed_ns"}),
+        (RankRow, saved_fleet.SavedRank, {"label"}, {"rank"}),
     ],
 )
 def test_no_field_of_a_noun_is_forgotten(

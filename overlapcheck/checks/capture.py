@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from overlapcheck.capture_problem import CaptureProblem
 from overlapcheck.columns import ABSENT
-from overlapcheck.measurements import CaptureProblem, DeviceMeasurements, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import percent
 from overlapcheck.recorder import Content
 from overlapcheck.verdict import Check, Outcome

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from overlapcheck.capture_problem import NotKnown
 from overlapcheck.checks.allowed import Allowance, allowances
 from overlapcheck.finding import MATERIAL_SHARE, Finding
-from overlapcheck.measurements import DeviceMeasurements, Measurements, NotKnown
+from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.quantities import percent
 from overlapcheck.verdict import Check, Outcome, Policy
 

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from overlapcheck.cli.option_values import (
+    causes_in,
+    check_format,
+    check_outputs,
+    pattern,
+    window_ns,
+)
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
@@ -239,12 +246,12 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "max-failing-ranks": o["max_failing_ranks"],
         "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
-        "fail-on": _causes(o["fail_on"]) if o["fail_on"] is not None else None,
-        "steps": _pattern("--steps", o["steps"]) if o["steps"] is not None else None,
+        "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
+        "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
-        "window": _window(o["window"]) if o["window"] else None,
+        "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
-        "comm-patterns": tuple(_pattern("--comm-pattern", text) for text in o["comm_pattern"])
+        "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])
         or None,
     }
     options = {"ceiling": "--ceiling" if o["ceiling"] else "--no-ceiling"}
@@ -253,63 +260,3 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         for key, value in values.items()
         if value is not None
     }
-
-
-def _causes(text: str) -> frozenset[str]:
-    from overlapcheck.causes import check_known
-
-    named = frozenset(part.strip() for part in text.split(",") if part.strip())
-    check_known(named)
-    return named
-
-
-def _pattern(option: str, text: str) -> str:
-    from overlapcheck.user_patterns import UserPattern
-
-    try:
-        UserPattern(text, option)
-    except ValueError as error:
-        raise PolicyInvalid(
-            f"{option} {text!r}: not a regular expression ({error})", "escape ( [ * + with \\"
-        ) from error
-    return text
-
-
-def _window(text: str) -> tuple[int, int]:
-    try:
-        start, end = (round(float(part) * 1e9) for part in text.split(".."))
-    except (ValueError, OverflowError):
-        start, end = 0, 0
-    if end <= start:
-        raise PolicyInvalid(
-            f"--window {text}: not a start and a later end", "write seconds: --window 1.5..2.25"
-        )
-    return start, end
-
-
-def check_format(name: str) -> str:
-    """The name of a format.
-
-    Raises:
-        PolicyInvalid: there is no such format.
-    """
-    from overlapcheck.renderers import renderers
-
-    if name not in renderers():
-        raise PolicyInvalid(
-            f"--format {name}: no such format", f"use one of {', '.join(sorted(renderers()))}"
-        )
-    return name
-
-
-def check_outputs(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Files whose suffixes choose their formats.
-
-    Raises:
-        PolicyInvalid: no format has a file's suffix.
-    """
-    from overlapcheck.renderers import renderer_for_file
-
-    for path in paths:
-        renderer_for_file(path.name)
-    return paths

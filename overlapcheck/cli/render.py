@@ -39,7 +39,7 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
     steps, but no timeline to zoom into, and the perfetto format needs the trace.
     """
     from overlapcheck.cli.files import spare_inputs, write
-    from overlapcheck.cli.options import check_format, check_outputs
+    from overlapcheck.cli.option_values import check_format, check_outputs
     from overlapcheck.cli.output import show, text_for
     from overlapcheck.reporting.restore import read_result
 

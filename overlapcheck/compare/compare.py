@@ -9,8 +9,8 @@ from overlapcheck._version import __version__
 from overlapcheck.compare import noise
 from overlapcheck.compare.ledger import alone, ledger_changes
 from overlapcheck.compare.limit import judged
+from overlapcheck.compare.metric import Metric
 from overlapcheck.compare.pairing import Pair, objections, pairs
-from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import (
     Change,
     Comparison,
@@ -91,7 +91,7 @@ def _step_time(pair: Pair) -> Quantity | None:
     if base is None or new is None:
         return None
     medians = base.step.median_ns, new.step.median_ns
-    return quantity("step time", Unit.NS, *medians, noise.noise_ns(base, new, "step"))
+    return Metric("step time", Unit.NS).compared(*medians, noise.noise_ns(base, new, "step"))
 
 
 def _recoverable(pair: Pair) -> Quantity:
@@ -100,7 +100,7 @@ def _recoverable(pair: Pair) -> Quantity:
     uncertain = noise.noise_of_share(
         pair, "idle", lambda device: device.steps.step.median_ns if device.steps else 0.0
     )
-    return quantity("recoverable", Unit.SHARE, base.recoverable, new.recoverable, uncertain)
+    return Metric("recoverable", Unit.SHARE).compared(base.recoverable, new.recoverable, uncertain)
 
 
 def _overlaps(pair: Pair) -> Iterator[Quantity]:
@@ -110,13 +110,9 @@ def _overlaps(pair: Pair) -> Iterator[Quantity]:
             continue
         # The part of the copies that lies outside compute varies as the exposed time does.
         uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
-        yield quantity(
-            f"overlap {direction}",
-            Unit.SHARE,
-            base.overlap if base else None,
-            new.overlap if new else None,
-            uncertain,
-            more_is_better=True,
+        overlap = Metric(f"overlap {direction}", Unit.SHARE, more_is_better=True)
+        yield overlap.compared(
+            base.overlap if base else None, new.overlap if new else None, uncertain
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from overlapcheck.compare import noise
+from overlapcheck.compare.metric import Metric
 from overlapcheck.compare.pairing import Pair
-from overlapcheck.compare.quantity import quantity
 from overlapcheck.comparison import Appeared, Change, Quantity, Unit
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 
@@ -24,12 +24,8 @@ def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:
         unit, uncertain = Unit.SHARE, noise.LEAST_SHARE
         over = [max(device.window_ns, 1) for device in pair]
     changes = [
-        quantity(
-            cause,
-            unit,
-            sides[0].get(cause, 0) / over[0],
-            sides[1].get(cause, 0) / over[1],
-            uncertain,
+        Metric(cause, unit).compared(
+            sides[0].get(cause, 0) / over[0], sides[1].get(cause, 0) / over[1], uncertain
         )
         for cause in sorted({*sides[0], *sides[1]})
     ]

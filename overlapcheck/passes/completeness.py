@@ -9,9 +9,9 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.capture_info import CaptureInfo
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.kinds import CopyKind
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
 from overlapcheck.passes.lost_nodes import TOLERATED_SHARE
@@ -54,12 +54,11 @@ def launched_kernels(process: ProcessTables) -> bool:
 def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProblem | None:
     kernels = process.kernels
     if len(process.calls) == 0:
-        return CaptureProblem(
+        return process.problem(
             CaptureFault.ROWS_WITHOUT_LAUNCHES,
-            process.number,
             f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them"
             f"{_why(trace.api_calls)}",
-            process.recorder.record_again(Content.CALLS),
+            Content.CALLS,
         )
     orphan = process.kernel_call == NO_CALL
     matched_starts = kernels.start_ns[~orphan]
@@ -70,11 +69,10 @@ def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProbl
         lost = int((orphan & (kernels.start_ns > matched_starts.min())).sum())
     if lost <= TOLERATED_SHARE * len(kernels):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.ROWS_WITHOUT_LAUNCHES,
-        process.number,
         f"{lost} of {count_of(len(kernels), 'kernel')} without the CUDA call that launched them",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -97,11 +95,10 @@ def _steps_without_work(
     # An idle step now and then (evaluation, checkpoint) is the program's own.
     if idle * 2 <= count:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.STEPS_WITHOUT_WORK,
-        process.number,
         f"{idle} of {count} '{ranges.family}' ranges hold no kernel",
-        process.recorder.record_again(Content.WORK_OF_STEPS),
+        Content.WORK_OF_STEPS,
     )
 
 
@@ -109,35 +106,32 @@ def _copies_of_unknown_kind(process: ProcessTables) -> CaptureProblem | None:
     unknown = int(np.count_nonzero(process.copies.kind == CopyKind.UNKNOWN))
     if unknown <= TOLERATED_SHARE * len(process.copies):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.COPIES_WITHOUT_ROWS,
-        process.number,
         f"{unknown} of {count_of(len(process.copies), 'copy', 'copies')} go nobody knows where:"
         " their kind is unknown",
-        process.recorder.record_again(Content.COPY_KINDS),
+        Content.COPY_KINDS,
     )
 
 
 def _backward(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
     if not info.dropped_backward:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.number,
         f"{count_of(info.dropped_backward, 'device row')} that cannot be: the end is before the"
         " start",
-        process.recorder.record_again(Content.TRUE_TIMES),
+        Content.TRUE_TIMES,
     )
 
 
 def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
     if info.dropped_untimed <= TOLERATED_SHARE * len(process.kernels):
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.UNTIMED_ROWS,
-        process.number,
         f"{count_of(info.dropped_untimed, 'device row')} without timestamps",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -146,11 +140,10 @@ def _lasting_no_time(process: ProcessTables) -> CaptureProblem | None:
     kernels = process.kernels
     if (kernels.end_ns > kernels.start_ns).any():
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.UNTIMED_ROWS,
-        process.number,
         f"{count_of(len(kernels), 'kernel')}, but not one that lasted any time",
-        process.recorder.record_again(Content.ALL_ROWS),
+        Content.ALL_ROWS,
     )
 
 
@@ -163,11 +156,10 @@ def _messages(info: CaptureInfo, process: ProcessTables) -> list[CaptureProblem]
     )
     who = process.recorder.name or "the recorder"
     return [
-        CaptureProblem(
+        process.problem(
             CaptureFault.EVENTS_LOST,
-            process.number,
             f"{who}: {' '.join(text.split())[:160]}",
-            process.recorder.record_again(Content.ALL_ROWS),
+            Content.ALL_ROWS,
         )
         for text in sorted(set(texts))
     ]
@@ -178,18 +170,16 @@ def _no_kernels(trace: Trace, process: ProcessTables) -> CaptureProblem:
     launches = int(one_of(kinds, (ApiKind.LAUNCH, ApiKind.GRAPH_LAUNCH)).sum())
     recorded = _recorded(process)
     if launches:
-        return CaptureProblem(
+        return process.problem(
             CaptureFault.NO_KERNELS,
-            process.number,
             f"{count_of(launches, 'kernel launch', 'kernel launches')}, but not one kernel row"
             f"{_why(trace.kernels)} (recorded: {recorded})",
-            process.recorder.record_again(Content.LAUNCHED_WORK),
+            Content.LAUNCHED_WORK,
         )
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.NO_KERNELS,
-        process.number,
         f"no kernel was recorded (recorded: {recorded})",
-        process.recorder.record_again(Content.GPU_WORK),
+        Content.GPU_WORK,
     )
 
 

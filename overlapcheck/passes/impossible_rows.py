@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned
@@ -61,11 +61,10 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     if not found:
         return None
     count = sum(number for number, _, _ in found)
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.IMPOSSIBLE_ROWS,
-        process.number,
         f"{count_of(count, 'device row')} that cannot be: {found[0][2]}",
-        process.recorder.record_again(Content.TRUE_TIMES),
+        Content.TRUE_TIMES,
     )
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Ints, Mask
 from overlapcheck.grouping import numbered
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
@@ -40,11 +40,10 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
             said.append(f"{int(lost.sum())} of {count_of(len(table), noun)}")
     if not said:
         return None
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.NAMES_LOST,
-        process.number,
         f"no name for {', '.join(said)}: texts are missing from {strings.table}",
-        process.recorder.record_again(Content.NAMES),
+        Content.NAMES,
     )
 
 

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Codes, Ints, is_constant
 from overlapcheck.grouping import distinct, groups, numbered
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import NEVER, Work, while_capturing
 from overlapcheck.quantities import count_of
@@ -76,12 +76,7 @@ _NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:
-    return CaptureProblem(
-        CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
-        process.number,
-        what,
-        process.recorder.record_again(Content.ALL_ROWS),
-    )
+    return process.problem(CaptureFault.GRAPH_LAUNCHES_INVISIBLE, what, Content.ALL_ROWS)
 
 
 def _compare(node: Ints, launch: Ints, start: Ints, *, varying: bool) -> tuple[int, int]:

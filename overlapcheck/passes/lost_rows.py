@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import Codes, Ints, Mask
 from overlapcheck.grouping import distinct, numbered
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from overlapcheck.passes.lost_nodes import TOLERATED_SHARE, lost_nodes
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import (
@@ -93,8 +93,10 @@ def _problem(
     where = " on the device" if missing is None else f": {missing.why}"
     said = f"{lost} of {count_of(total, *_CALLS[kind])} left no row{where}"
     lacking = Content.ALL_ROWS if missing is None else missing.table
-    return CaptureProblem(
-        _FAULTS[kind], process.number, said, process.recorder.record_again(lacking)
+    return process.problem(
+        _FAULTS[kind],
+        said,
+        lacking,
     )
 
 
@@ -230,9 +232,8 @@ def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> Captu
     if lost <= TOLERATED_SHARE * max(total, 1):
         return None
     how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
-    return CaptureProblem(
+    return process.problem(
         CaptureFault.GRAPH_LAUNCHES_INVISIBLE,
-        process.number,
         f"{lost} of {count_of(total, 'graph launch', 'graph launches')} left no rows{how}",
-        process.recorder.record_again(Content.GRAPH_NODES),
+        Content.GRAPH_NODES,
     )

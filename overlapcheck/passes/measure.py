@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import NamedTuple
 
 from overlapcheck.columns import Mask
 from overlapcheck.copies import JUDGED_DIRECTIONS
@@ -41,7 +42,6 @@ from overlapcheck.passes.process import (
     DeviceTables,
     ProcessTables,
     copies_on_device,
-    launch_start_ns,
     on_device,
     process_tables,
 )
@@ -58,6 +58,13 @@ MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
 
 
+class _DeviceUse(NamedTuple):
+    """A device, as one process used it: what is measured and judged for itself."""
+
+    process: ProcessTables
+    device_id: int
+
+
 def measure(trace: Trace, selection: Selection) -> Measurements:
     """Measure every (process, device) that ran kernels.
 
@@ -70,7 +77,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
     others, orders = OtherProcesses(trace), Orders(selection)
     with_kernels = [process for process in processes if len(process.kernels)]
     chosen = [
-        (process, device_id)
+        _DeviceUse(process, device_id)
         for process in with_kernels
         for device_id in distinct(process.kernels.device_id).tolist()
         if selection.device in (None, device_id)
@@ -88,10 +95,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         doubting = beside.submit(
             lambda: [capture_problems(trace, process, selection) for process in doubtful]
         )
-        devices = [
-            _measure_device(trace, process, device_id, selection, others, orders)
-            for process, device_id in chosen
-        ]
+        devices = [_measure_device(trace, use, selection, others, orders) for use in chosen]
         problems = [problem for found in doubting.result() for problem in found]
     if selection.device is not None and with_kernels and not devices:
         raise PolicyInvalid(
@@ -141,7 +145,7 @@ def _device_ids(processes: list[ProcessTables]) -> list[int]:
     return sorted({d for p in processes for d in distinct(p.kernels.device_id).tolist()})
 
 
-def _require_few(chosen: Sequence[tuple[ProcessTables, int]]) -> None:
+def _require_few(chosen: Sequence[_DeviceUse]) -> None:
     if len(chosen) <= MOST_DEVICES:
         return
     several = len({device_id for _, device_id in chosen}) > 1
@@ -175,33 +179,26 @@ def _check_steps(
 
 
 def _measure_device(
-    trace: Trace,
-    process: ProcessTables,
-    device_id: int,
-    selection: Selection,
-    others: OtherProcesses,
-    orders: Orders,
+    trace: Trace, use: _DeviceUse, selection: Selection, others: OtherProcesses, orders: Orders
 ) -> DeviceMeasurements:
-    limits = selection.thresholds
+    (process, device_id), limits = use, selection.thresholds
     kernels = on_device(process.kernels, device_id)
     copies = copies_on_device(process.copies, device_id)
     memsets = on_device(process.memsets, device_id)
     whole = kernels is process.kernels
     call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
-    launch_ns = launch_start_ns(call, process.calls)
-    steps = choose_window(process, kernels, copies, launch_ns, trace.strings, selection)
-    del launch_ns  # a large trace needs the room
+    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
+    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
+    steps = choose_window(process, tables, selection)
     window = steps.window
 
     key = trace.device_key(process.number, device_id)
-    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
     compute = _union(kernels, ~is_comm, window)
     communication = _union(kernels, is_comm, window)
     idle = compute.complement(window.start_ns, window.end_ns)
     overlaps = copy_overlaps(copies, compute, window)
     one_engine = trace.copy_engines(key) == 1
     migrations = unified_migrations(copies, window)
-    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
         around = Surroundings(

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
+from overlapcheck.capture_problem import NotKnown
 from overlapcheck.columns import Index, Mask
 from overlapcheck.ledger import Reason
-from overlapcheck.measurements import NotKnown
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from overlapcheck.api_kinds import api_kind
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
@@ -24,7 +25,7 @@ from overlapcheck.columns import (
 from overlapcheck.grouping import by_group, groups, numbered, ordered
 from overlapcheck.kinds import CopyKind, ProcessKey
 from overlapcheck.nccl_calls import NcclCalls
-from overlapcheck.recorder import Recorder
+from overlapcheck.recorder import Content, Recorder
 from overlapcheck.searches import position_of, taken
 from overlapcheck.trace import Missing, Strings, Table, Trace, rows_or_none
 from overlapcheck.trace_tables import (
@@ -90,6 +91,10 @@ class ProcessTables:
     def kernel_call(self) -> Index:
         """Row of the call that launched each kernel; ABSENT where there is none."""
         return self.launches.rows(self.kernels.correlation_id)
+
+    def problem(self, fault: CaptureFault, what: str, lacking: Content) -> CaptureProblem:
+        """A reason to doubt what was recorded of it, settled by recording what is lacking."""
+        return CaptureProblem(fault, self.number, what, self.recorder.record_again(lacking))
 
 
 @dataclass(frozen=True)

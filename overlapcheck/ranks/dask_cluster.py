@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
-from overlapcheck.fleet import LostReport, Task
 from overlapcheck.ranks.work import killed
+from overlapcheck.report_result import LostReport, Task
 
 Made = TypeVar("Made")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overlapcheck.errors import InputUnreadable
-from overlapcheck.fleet import LostReport
+from overlapcheck.report_result import LostReport
 
 _EXPORT, _STREAM = ".sqlite", ".qdstrm"
 SUFFIXES = (".nsys-rep", ".qdrep", _EXPORT, _STREAM)

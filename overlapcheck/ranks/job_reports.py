@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from overlapcheck.fleet import LostReport
 from overlapcheck.job import Job
 from overlapcheck.ranks.naming import rank_pattern
+from overlapcheck.report_result import LostReport
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
 

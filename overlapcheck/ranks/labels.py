@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlapcheck.fleet import ReportResult
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_in_names
+from overlapcheck.report_result import ReportResult
 from overlapcheck.user_patterns import UserPattern
 
 BY_NUMBERS = "the numbers in report names"

@@ -12,19 +12,11 @@ from overlapcheck.collective_speed import communicator_name, meeting_speeds
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import Index, Ints
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.fleet import (
-    COMPUTE,
-    Encounters,
-    MeetingSummary,
-    RankRow,
-    RankWait,
-    ReportResult,
-    Straggler,
-    named,
-)
+from overlapcheck.fleet import COMPUTE, MeetingSummary, RankWait, Straggler, named
 from overlapcheck.intervals import Intervals
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.rendezvous import Meeting, Member, meetings
+from overlapcheck.report_result import Encounters, RankRow, ReportResult
 
 MAX_LABELS = 16
 MAX_WAITS = 16
@@ -178,8 +170,7 @@ def _stragglers(
     """Members that cost the median other member a material share of its time."""
     found = []
     for i, m in enumerate(meeting.members):
-        late = np.flatnonzero(meeting.latest == i)
-        others = [j for j in range(len(meeting.members)) if j != i]
+        others, late = _others(meeting, i), _late(meeting, i)
         if late.size == 0:
             continue
         cost = _median_sum(meeting.waiting_ns, others, late)
@@ -197,7 +188,7 @@ def _stragglers(
                 cost_ns=cost,
                 exposed_cost_ns=exposed,
                 share=share,
-                meanwhile=_meanwhile(meeting, i, others, late, sides, cost),
+                meanwhile=_meanwhile(meeting, i, sides, cost),
             )
         )
     return found
@@ -215,15 +206,19 @@ def _compared_ns(meeting: Meeting, i: int) -> int:
     return max(1, int(end.max() - meeting.start_ns.min()))
 
 
-def _meanwhile(
-    meeting: Meeting,
-    i: int,
-    others: list[int],
-    late: Index,
-    sides: Sequence[_Side],
-    cost_ns: int,
-) -> dict[str, int]:
+def _others(meeting: Meeting, i: int) -> list[int]:
+    """The other members."""
+    return [j for j in range(len(meeting.members)) if j != i]
+
+
+def _late(meeting: Meeting, i: int) -> Index:
+    """Occasions in which a member came last."""
+    return np.flatnonzero(meeting.latest == i)
+
+
+def _meanwhile(meeting: Meeting, i: int, sides: Sequence[_Side], cost_ns: int) -> dict[str, int]:
     """By how much the straggler spent longer than the median other on each kind of thing."""
+    others, late = _others(meeting, i), _late(meeting, i)
 
     def spent(member: int, what: str) -> Ints:
         before = sides[meeting.members[member]].encounters.before

@@ -9,15 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from overlapcheck._version import __version__
-from overlapcheck.fleet import (
-    FleetCause,
-    FleetCheck,
-    FleetReport,
-    LostReport,
-    RankRow,
-    ReportResult,
-    Settings,
-)
+from overlapcheck.fleet import FleetCause, FleetCheck, FleetReport
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import duration
 from overlapcheck.ranks.inputs import natural
@@ -29,6 +21,7 @@ from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
+from overlapcheck.report_result import LostReport, RankRow, ReportResult, Settings
 from overlapcheck.verdict import SEVERITY, Check, Outcome
 
 MAX_LABELS = 16

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from overlapcheck.fleet import LostReport, MissingRanks, ReportResult
+from overlapcheck.fleet import MissingRanks
 from overlapcheck.quantities import count_of
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import GUESSES, Labels
 from overlapcheck.ranks.naming import MAX_RANK, called_ranks, numbers_of
+from overlapcheck.report_result import LostReport, ReportResult
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import DEFAULT, Policy
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from overlapcheck.columns import Floats, Mask
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.fleet import Outlier, RankRow
+from overlapcheck.fleet import Outlier
+from overlapcheck.report_result import RankRow
 
 MIN_RANKS = 4
 """Of fewer ranks none can be called unusual."""

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from overlapcheck.columns import Floats
-from overlapcheck.fleet import FleetReport, LostReport, RankPage, RankRow, Task
+from overlapcheck.fleet import FleetReport, RankPage
 from overlapcheck.ranks.run import Engine
 from overlapcheck.ranks.work import Draw, draw_report
+from overlapcheck.report_result import LostReport, RankRow, Task
 from overlapcheck.verdict import SEVERITY, Outcome
 
 MAX_REASONS = 2

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TypeVar
 
-from overlapcheck.fleet import LostReport, Task
 from overlapcheck.ranks.work import killed, lost
 from overlapcheck.ranks.worker_life import become_worker, end_workers, submit
+from overlapcheck.report_result import LostReport, Task
 
 Made = TypeVar("Made")
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from overlapcheck.errors import ExitCode, InputUnreadable, OverlapcheckError, PolicyInvalid
-from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
+from overlapcheck.report_result import LostReport, ReportResult, Task
 
 if TYPE_CHECKING:
     from overlapcheck.ranks.store import Store

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from overlapcheck.fleet import FAILING_RANKS, FleetCheck, LostReport, ReportResult
+from overlapcheck.fleet import FAILING_RANKS, FleetCheck
 from overlapcheck.quantities import count_of
+from overlapcheck.report_result import LostReport, ReportResult
 from overlapcheck.verdict import SEVERITY, Outcome, Policy
 
 _ROUNDING = 1e-9

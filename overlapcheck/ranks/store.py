@@ -19,7 +19,7 @@ from pathlib import Path
 
 from overlapcheck._version import __version__
 from overlapcheck.errors import OutputUnwritable
-from overlapcheck.fleet import ReportResult
+from overlapcheck.report_result import ReportResult
 from overlapcheck.saved import decoded_result, encoded_result, stable
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy

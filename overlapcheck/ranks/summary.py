@@ -8,8 +8,14 @@ from overlapcheck.collective_speed import communicator_name, device_speeds
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import Ints
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.fleet import (
-    COMPUTE,
+from overlapcheck.fleet import COMPUTE
+from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.ledger import Reason
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.rendezvous import attendance, communicator_of, whole_channels
+from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report_result import (
     CollectiveSummary,
     Encounters,
     RankCause,
@@ -17,12 +23,6 @@ from overlapcheck.fleet import (
     ReportResult,
     Settings,
 )
-from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
-from overlapcheck.ledger import Reason
-from overlapcheck.measurements import DeviceMeasurements
-from overlapcheck.rendezvous import attendance, communicator_of, whole_channels
-from overlapcheck.report import DeviceReport, Report
 from overlapcheck.verdict import Outcome, Verdict
 
 MAX_CAUSES = 6

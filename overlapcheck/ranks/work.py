@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from overlapcheck.errors import ExitCode, InputUnreadable, Interrupted, OverlapcheckError, foreseen
-from overlapcheck.fleet import LostReport, ReportResult, Task
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Report
+from overlapcheck.report_result import LostReport, ReportResult, Task
 from overlapcheck.sync_warnings import LOG_SUFFIX
 
 Analyze = Callable[[Path], Report]

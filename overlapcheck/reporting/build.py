@@ -47,10 +47,8 @@ def build_report(
     measured: Measurements,
     verdict: Verdict,
     findings: tuple[Finding, ...] = (),
-    *,
-    timeline: bool = True,
 ) -> Report:
-    """The report of one analysed trace.
+    """The report of one analysed trace, without timelines.
 
     Args:
         source: the analysed file; only its name is kept.
@@ -58,20 +56,13 @@ def build_report(
         measured: the numbers.
         verdict: the judgement.
         findings: ranked causes.
-        timeline: whether to draw the timeline of every device.
     """
     report = Report(
         tool_version=__version__,
         capture=_capture(source, trace, measured),
         verdict=verdict,
         devices=tuple(
-            replace(
-                drawn := _device(trace, device, verdict.of_device(device.key).outcome),
-                # Beside the report proper, for pages only: what cleans that leaves it out.
-                timeline=cleaned(draw_timeline(trace, device, findings, drawn.picture, measured))
-                if timeline
-                else None,
-            )
+            _device(trace, device, verdict.of_device(device.key).outcome)
             for device in measured.devices
         ),
         findings=findings,
@@ -79,6 +70,24 @@ def build_report(
         measurements=measured,
     )
     return cleaned(report)
+
+
+def with_timelines(report: Report, trace: Trace, measured: Measurements) -> Report:
+    """The report with the timeline of every device, for pages.
+
+    Args:
+        report: as it was built.
+        trace: what it is of.
+        measured: the numbers.
+    """
+    devices = tuple(
+        replace(
+            one,
+            timeline=cleaned(draw_timeline(trace, device, report.findings, one.picture, measured)),
+        )
+        for one, device in zip(report.devices, measured.devices, strict=True)
+    )
+    return replace(report, devices=devices)
 
 
 def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:

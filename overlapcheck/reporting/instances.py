@@ -57,45 +57,16 @@ def launches_of(device: DeviceMeasurements, worst: Worst) -> Index:
     return rows
 
 
-def instances(
-    trace: Trace,
-    device: DeviceMeasurements,
-    worst: Worst,
-    drawing: Drawing,
-    host: HostCalls,
-    findings: tuple[Finding, ...],
-) -> tuple[Instance, ...]:
-    """The chains of the worst pieces; causes outside the ledger have a place but no chain.
-
-    Args:
-        trace: tables and names.
-        device: whose ledger.
-        worst: the pieces to show.
-        drawing: the rows that marks are put in.
-        host: launch calls of the kernels.
-        findings: those of the device, for causes that are no idle time.
-    """
-    shown = _Shown(trace, device, drawing, host)
-    made = [
-        _instance(shown, cause, piece)
-        for cause, piece in zip(worst.cause, worst.piece, strict=True)
-    ]
-    for found in findings:
-        if found.cause not in worst.cause and found.blamed:
-            at = int(np.argmax(found.blamed.length_ns))
-            start, end = int(found.blamed.start_ns[at]), int(found.blamed.end_ns[at])
-            made.append(Instance(found.cause, start, end, *_view(device, start, end, ()), marks=()))
-    return tuple(made)
-
-
 @dataclass(frozen=True)
-class _Shown:
-    """What marks are made from."""
+class Shown:
+    """What a page shows of a device, and what its marks are made from."""
 
     trace: Trace
     device: DeviceMeasurements
     drawing: Drawing
+    """The rows that marks are put in."""
     host: HostCalls
+    """Launch calls of the kernels."""
 
     def name(self, name_id: int) -> str:
         """The text of a name."""
@@ -106,7 +77,28 @@ class _Shown:
         return self.trace.thread_names.get((self.device.process, tid), "") or f"thread {tid}"
 
 
-def _instance(shown: _Shown, cause: str, piece: int) -> Instance:
+def instances(shown: Shown, worst: Worst, findings: tuple[Finding, ...]) -> tuple[Instance, ...]:
+    """The chains of the worst pieces; causes outside the ledger have a place but no chain.
+
+    Args:
+        shown: the device, and where its events are drawn.
+        worst: the pieces to show.
+        findings: those of the device, for causes that are no idle time.
+    """
+    made = [
+        _instance(shown, cause, piece)
+        for cause, piece in zip(worst.cause, worst.piece, strict=True)
+    ]
+    for found in findings:
+        if found.cause not in worst.cause and found.blamed:
+            at = int(np.argmax(found.blamed.length_ns))
+            start, end = int(found.blamed.start_ns[at]), int(found.blamed.end_ns[at])
+            view = _view(shown.device, start, end, ())
+            made.append(Instance(found.cause, start, end, *view, marks=()))
+    return tuple(made)
+
+
+def _instance(shown: Shown, cause: str, piece: int) -> Instance:
     one = shown.device.ledger.rows(slice(piece, piece + 1))
     start, end = int(one.start_ns[0]), int(one.end_ns[0])
     marks = [Mark(0, start, end, "idle", f"{duration(end - start)} without compute")]
@@ -121,7 +113,7 @@ def _instance(shown: _Shown, cause: str, piece: int) -> Instance:
     return Instance(cause, start, end, *_view(shown.device, start, end, chain), marks=chain)
 
 
-def _held(shown: _Shown, one: IdleLedger) -> list[Mark]:
+def _held(shown: Shown, one: IdleLedger) -> list[Mark]:
     tid, name = int(one.tid[0]), int(one.call_name_id[0])
     if name == ABSENT or tid not in shown.drawing.thread_rows:
         return []
@@ -130,7 +122,7 @@ def _held(shown: _Shown, one: IdleLedger) -> list[Mark]:
     return [Mark(shown.drawing.thread_rows[tid], start, start + length, "held", text)]
 
 
-def _waited_for(shown: _Shown, one: IdleLedger) -> list[Mark]:
+def _waited_for(shown: Shown, one: IdleLedger) -> list[Mark]:
     """The operation that filled the idle time, and the one that the holding call was making."""
     span = (int(one.start_ns[0]), int(one.end_ns[0]))
     marks = _operation(shown, int(one.operation[0]), span)
@@ -141,7 +133,7 @@ def _waited_for(shown: _Shown, one: IdleLedger) -> list[Mark]:
     return marks
 
 
-def _operation(shown: _Shown, row: int, span: tuple[int, int]) -> list[Mark]:
+def _operation(shown: Shown, row: int, span: tuple[int, int]) -> list[Mark]:
     """An operation that was waited for, where it ran in some span and its stream is drawn."""
     ops = shown.device.order.operations
     if row == ABSENT:
@@ -159,7 +151,7 @@ def _operation(shown: _Shown, row: int, span: tuple[int, int]) -> list[Mark]:
     return [Mark(shown.drawing.stream_rows[key], start, end, "waited for", text)]
 
 
-def _launch_and_kernel(shown: _Shown, row: int) -> list[Mark]:
+def _launch_and_kernel(shown: Shown, row: int) -> list[Mark]:
     """The kernel that ended the idle time, and the call that launched it."""
     if row == ABSENT:
         return []

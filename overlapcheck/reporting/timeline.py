@@ -10,7 +10,7 @@ from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.order import Work
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import Picture
-from overlapcheck.reporting.instances import instances, launches_of, worst_pieces
+from overlapcheck.reporting.instances import Shown, instances, launches_of, worst_pieces
 from overlapcheck.reporting.level_of_detail import detail, reduced
 from overlapcheck.reporting.timeline_rows import (
     SAMPLED_KERNELS,
@@ -53,7 +53,7 @@ def draw_timeline(
     launches = np.concatenate((launches_of(device, worst), _sample(device)))
     host = host_calls(trace, device, launches, measured.thresholds.blocking_call_ns)
     drawing = draw_rows(trace, device, host, names)
-    shown = instances(trace, device, worst, drawing, host, own)
+    shown = instances(Shown(trace, device, drawing, host), worst, own)
     steps = (picture.start_ns, picture.end_ns, (picture.start_ns + picture.end_ns) // 2)
     wanted = [(i.view_start_ns, i.view_end_ns, (i.start_ns + i.end_ns) // 2) for i in shown]
     kept = detail(drawing.parts, [*wanted[:1], steps, *wanted[1:]], most)

@@ -100,6 +100,14 @@ class Drawing:
     left_out: int
 
 
+class _Work(NamedTuple):
+    """What a process's streams did in the window."""
+
+    kernels: Kernels
+    copies: Copies
+    memsets: Memsets
+
+
 def host_calls(
     trace: Trace, device: DeviceMeasurements, launches: Index, held_from_ns: int
 ) -> HostCalls:
@@ -132,13 +140,15 @@ def draw_rows(
     drawing = Drawing([], [], {}, {}, 0)
     _causes(drawing, device)
     # Contexts belong to one device, so a stream tells the device too.
-    kernels = _own(rows_or_none(trace.kernels, Kernels), device)
-    copies = _own(rows_or_none(trace.copies, Copies), device)
-    memsets = _own(rows_or_none(trace.memsets, Memsets), device)
+    work = _Work(
+        _own(rows_or_none(trace.kernels, Kernels), device),
+        _own(rows_or_none(trace.copies, Copies), device),
+        _own(rows_or_none(trace.memsets, Memsets), device),
+    )
     drawn = device.streams[:MAX_STREAMS]
     order = list(StreamRole)
     for stream in sorted(drawn, key=lambda s: (order.index(s.role), s.stream_id)):
-        _stream(drawing, device, stream, kernels, copies, memsets, names)
+        _stream(drawing, device, stream, work, names)
     _migrations(drawing, trace, device, names)
     left_out = len(device.streams) - len(drawn) + _threads(drawing, trace, device, host)
     return Drawing(drawing.rows, drawing.parts, drawing.stream_rows, drawing.thread_rows, left_out)
@@ -182,9 +192,7 @@ def _stream(
     drawing: Drawing,
     device: DeviceMeasurements,
     stream: StreamTimeline,
-    kernels: Kernels,
-    copies: Copies,
-    memsets: Memsets,
+    work: _Work,
     names: OwnNames,
 ) -> None:
     row = len(drawing.rows)
@@ -199,7 +207,7 @@ def _stream(
         mask: Mask = (table.context_id == key.context_id) & (table.stream_id == key.stream_id)
         return mask
 
-    mine = _chosen(kernels, on(kernels))
+    mine = _chosen(work.kernels, on(work.kernels))
     is_comm = _communication(mine, stream)
     graph = names.id_of(_GRAPH)
     for kind, rows in (
@@ -212,12 +220,12 @@ def _stream(
         name = np.where(mine.opaque, graph, mine.name_id)[rows]
         zero = np.zeros(name.size, dtype=np.int64)
         _add(drawing, Part(row, kind, mine.start_ns[rows], mine.end_ns[rows], name, zero))
-    moved = _chosen(copies, on(copies))
+    moved = _chosen(work.copies, on(work.copies))
     for copy_kind, kind in _KINDS.items():
         of_kind = moved.rows(moved.kind == copy_kind)
         name = _copy_names(of_kind, kind, names)
         _add(drawing, Part(row, kind, of_kind.start_ns, of_kind.end_ns, name, of_kind.bytes))
-    sets = memsets.rows(on(memsets))
+    sets = work.memsets.rows(on(work.memsets))
     name = np.full(len(sets), names.id_of("memset"), dtype=np.int64)
     _add(drawing, Part(row, EventKind.MEMSET, sets.start_ns, sets.end_ns, name, sets.bytes))
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from overlapcheck.capture_problem import NotKnown
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts import environment
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import Framework, NotKnown
+from overlapcheck.measurements import Framework
 from tests.pictures import picture
 
 STEPS = """

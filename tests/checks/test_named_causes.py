@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from overlapcheck.capture_problem import NotKnown
 from overlapcheck.checks.judge import judge
 from overlapcheck.finding import MATERIAL_SHARE, Confidence, Finding
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.measurements import NotKnown
 from overlapcheck.verdict import Check, Outcome, Policy
 from tests.pictures import device_of, picture
 

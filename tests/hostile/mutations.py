@@ -118,6 +118,11 @@ def chosen(rng: Random, among: list[str]) -> str:
     return rng.choice(among)
 
 
+def allowed_without(table: str) -> Allowed:
+    """What may be answered where rows of a table, or all of it, are gone."""
+    return Allowed.ANY_VERDICT if table in NOT_LOST else Allowed.SAME_VERDICT
+
+
 def rowids(connection: sqlite3.Connection, table: str) -> list[int]:
     """Of all rows, by time where they have one, for exports keep no order."""
     order = "start, rowid" if "start" in columns(connection, table) else "rowid"

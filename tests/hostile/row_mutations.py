@@ -9,11 +9,11 @@ from random import Random
 from tests.hostile.mutations import (
     CALLS,
     DEVICE_TABLES,
-    NOT_LOST,
     Allowed,
     Applied,
     Mutation,
     NotApplicable,
+    allowed_without,
     chosen,
     columns,
     opened,
@@ -32,8 +32,7 @@ def _delete(connection: sqlite3.Connection, table: str, rows: list[int]) -> None
 
 
 def _loss(table: str, what: str) -> Applied:
-    allowed = Allowed.ANY_VERDICT if table in NOT_LOST else Allowed.SAME_VERDICT
-    return Applied(f"{what} of {table} deleted", allowed)
+    return Applied(f"{what} of {table} deleted", allowed_without(table))
 
 
 def _some(rng: Random, rows: list[int]) -> int:

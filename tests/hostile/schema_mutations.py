@@ -10,13 +10,13 @@ from random import Random
 from tests.hostile.mutations import (
     CALLS,
     DEVICE_TABLES,
-    NOT_LOST,
     TELLING,
     TEXTS,
     Allowed,
     Applied,
     Mutation,
     NotApplicable,
+    allowed_without,
     chosen,
     columns,
     opened,
@@ -40,16 +40,12 @@ SCHEMA_TEXTS: dict[str, object] = {
 }
 
 
-def _allowed(table: str) -> Allowed:
-    return Allowed.ANY_VERDICT if table in NOT_LOST else Allowed.SAME_VERDICT
-
-
 def drop_table(export: Path, rng: Random) -> Applied:
     """A table that was not exported."""
     with opened(export) as connection:
         table = chosen(rng, read_tables(connection))
         connection.execute(f'DROP TABLE "{table}"')
-    return Applied(f"{table} dropped", _allowed(table))
+    return Applied(f"{table} dropped", allowed_without(table))
 
 
 def rename_table(export: Path, rng: Random) -> Applied:
@@ -59,7 +55,13 @@ def rename_table(export: Path, rng: Random) -> Applied:
         name = table + rng.choice(["X", "_V2", "_V99999999999999999999", "_v3"])
         connection.execute(f'ALTER TABLE "{table}" RENAME TO "{name}"')
     # Exporters do append _V2: the rows are all there.
-    return Applied(f"{table} renamed to {name}", _allowed(table))
+    return Applied(f"{table} renamed to {name}", allowed_without(table))
+
+
+def _allowed_without_column(table: str, column: str) -> Allowed:
+    # Old exporters had no such column: what it would have told cannot be missed.
+    lax = column in TELLING - {"copyKind", "shortName", "nameId", "value", "id"}
+    return Allowed.ANY_VERDICT if lax else allowed_without(table)
 
 
 def drop_column(export: Path, rng: Random) -> Applied:
@@ -71,9 +73,7 @@ def drop_column(export: Path, rng: Random) -> Applied:
             connection.execute(f'ALTER TABLE "{table}" DROP COLUMN "{column}"')
         except sqlite3.Error as error:
             raise NotApplicable from error  # the key, or the only one
-    # Old exporters had no such column: what it would have told cannot be missed.
-    lax = column in TELLING - {"copyKind", "shortName", "nameId", "value", "id"}
-    return Applied(f"{table}.{column} dropped", Allowed.ANY_VERDICT if lax else _allowed(table))
+    return Applied(f"{table}.{column} dropped", _allowed_without_column(table, column))
 
 
 def rename_column(export: Path, rng: Random) -> Applied:
@@ -82,8 +82,7 @@ def rename_column(export: Path, rng: Random) -> Applied:
         table = chosen(rng, read_tables(connection))
         column = rng.choice(columns(connection, table))
         connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "{column}_"')
-    lax = column in TELLING - {"copyKind", "shortName", "nameId", "value", "id"}
-    return Applied(f"{table}.{column} renamed", Allowed.ANY_VERDICT if lax else _allowed(table))
+    return Applied(f"{table}.{column} renamed", _allowed_without_column(table, column))
 
 
 _ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
@@ -95,7 +94,7 @@ def view_for_table(export: Path, rng: Random) -> Applied:
         table = chosen(rng, read_tables(connection))
         connection.execute(f'ALTER TABLE "{table}" RENAME TO moved')
         connection.execute(f'CREATE VIEW "{table}" AS SELECT * FROM moved')
-    return Applied(f"{table} is a view", _allowed(table))
+    return Applied(f"{table} is a view", allowed_without(table))
 
 
 def endless_view(export: Path, rng: Random) -> Applied:
@@ -107,7 +106,7 @@ def endless_view(export: Path, rng: Random) -> Applied:
         connection.execute(f'DROP TABLE "{table}"')
         chosen_columns = ", ".join(f'{value} AS "{name}"' for name in names)
         connection.execute(f'CREATE VIEW "{table}" AS {_ENDLESS} SELECT {chosen_columns} FROM c')
-    return Applied(f"{table} is an endless view of {value}", _allowed(table))
+    return Applied(f"{table} is an endless view of {value}", allowed_without(table))
 
 
 def virtual_table(export: Path, rng: Random) -> Applied:
@@ -125,7 +124,7 @@ def virtual_table(export: Path, rng: Random) -> Applied:
                 connection.execute(f'INSERT INTO "{table}" SELECT {quoted} FROM moved LIMIT 50')
         except sqlite3.Error as error:
             raise NotApplicable from error
-    return Applied(f"{table} is a virtual table of {module}", _allowed(table))
+    return Applied(f"{table} is a virtual table of {module}", allowed_without(table))
 
 
 def triggers(export: Path, rng: Random) -> Applied:
@@ -159,7 +158,7 @@ def odd_schema_text(export: Path, rng: Random) -> Applied:
         _write_schema(
             connection, f"UPDATE sqlite_master SET sql = {cast} WHERE name = ?", text, table
         )
-    return Applied(f"schema text of {table}: {name}", _allowed(table))
+    return Applied(f"schema text of {table}: {name}", allowed_without(table))
 
 
 def odd_schema_row(export: Path, rng: Random) -> Applied:
@@ -187,7 +186,7 @@ def odd_schema_row(export: Path, rng: Random) -> Applied:
         _write_schema(
             connection, f"UPDATE sqlite_master SET {column} = ? WHERE name = ?", value, table
         )
-    return Applied(f"{column} of {table} in the schema: {value!r}", _allowed(table))
+    return Applied(f"{column} of {table} in the schema: {value!r}", allowed_without(table))
 
 
 def table_of_another(export: Path, rng: Random) -> Applied:

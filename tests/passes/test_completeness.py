@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT
-from overlapcheck.measurements import CaptureFault, CaptureProblem
 from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 

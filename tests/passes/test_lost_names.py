@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from overlapcheck.capture_problem import CaptureFault
 from overlapcheck.checks.judge import judge
-from overlapcheck.measurements import CaptureFault
 from overlapcheck.verdict import Outcome, Policy
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture

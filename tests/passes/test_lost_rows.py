@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.measurements import CaptureFault, CaptureProblem
+from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 
@@ -20,16 +20,18 @@ def problems(drawing: Picture) -> list[CaptureProblem]:
     return list(drawing.measure().problems)
 
 
+def only_problem(text: str) -> CaptureProblem:
+    (problem,) = problems(picture(text, column_us=1000))
+    return problem
+
+
 def test_copies_whose_rows_are_gone_are_a_loss_that_names_their_table() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc|
-            t1 cudaLaunchKernel |a..b..c..|
-            t1 cudaMemcpyAsync  |.x..y..z.|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        t1 cudaMemcpyAsync  |.x..y..z.|
+        """
     )
 
     assert problem.fault is CaptureFault.COPIES_WITHOUT_ROWS
@@ -38,31 +40,25 @@ def test_copies_whose_rows_are_gone_are_a_loss_that_names_their_table() -> None:
 
 
 def test_copies_that_come_first_of_all_are_missed_too() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc|
-            t1 cudaLaunchKernel |.a..b..c.|
-            t2 cudaMemcpyAsync  |xyz......|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |.a..b..c.|
+        t2 cudaMemcpyAsync  |xyz......|
+        """
     )
 
     assert problem.what.startswith("3 of 3 copy calls left no row")
 
 
 def test_a_copy_whose_row_is_gone_amid_others_is_a_loss() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k          |.aa.bb.cc.|
-            s7 h2d pinned 1MiB   |...x.....z|
-            t1 cudaLaunchKernel  |a..b..c...|
-            t1 cudaMemcpyAsync   |.xy....z..|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k          |.aa.bb.cc.|
+        s7 h2d pinned 1MiB   |...x.....z|
+        t1 cudaLaunchKernel  |a..b..c...|
+        t1 cudaMemcpyAsync   |.xy....z..|
+        """
     )
 
     assert problem.fault is CaptureFault.COPIES_WITHOUT_ROWS
@@ -70,30 +66,24 @@ def test_a_copy_whose_row_is_gone_amid_others_is_a_loss() -> None:
 
 
 def test_memsets_whose_rows_are_gone_are_a_loss() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc|
-            t1 cudaLaunchKernel |a..b..c..|
-            t1 cudaMemsetAsync  |.x..y..z.|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        t1 cudaMemsetAsync  |.x..y..z.|
+        """
     )
 
     assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
 
 
 def test_a_synchronous_memset_whose_row_is_gone_is_a_lost_memset() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc|
-            t1 cudaLaunchKernel |a..b..c..|
-            t1 cudaMemset       |.x..y..z.|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc|
+        t1 cudaLaunchKernel |a..b..c..|
+        t1 cudaMemset       |.x..y..z.|
+        """
     )
 
     assert problem.fault is CaptureFault.MEMSETS_WITHOUT_ROWS
@@ -183,16 +173,13 @@ def test_a_copy_may_be_queued_twice_as_long_as_any_before_it(end_us: float, lost
 
 
 def test_kernels_that_end_while_copies_beside_them_go_on_are_a_loss() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7  kernel k         |.a.b.c..................|
-            s13 h2d pinned 1MiB  |.m.n.o.p.q.r.s.t.u.v.w.x|
-            t1  cudaMemcpyAsync  |mn.o.p.q.r.s.t.u.v.w.x..|
-            t1  cudaLaunchKernel |a.b.c.d.e.f.g.h.i.j.k.l.|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7  kernel k         |.a.b.c..................|
+        s13 h2d pinned 1MiB  |.m.n.o.p.q.r.s.t.u.v.w.x|
+        t1  cudaMemcpyAsync  |mn.o.p.q.r.s.t.u.v.w.x..|
+        t1  cudaLaunchKernel |a.b.c.d.e.f.g.h.i.j.k.l.|
+        """
     )
 
     assert problem.fault is CaptureFault.LAUNCHES_WITHOUT_ROWS
@@ -225,30 +212,24 @@ def test_a_wait_for_the_only_stream_of_a_thread_proves_it_too() -> None:
 
 
 def test_a_thread_that_lost_every_kernel_is_a_loss() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc.dd.ee.ff|
-            t1 cudaLaunchKernel |a..b..c..d..e..f..|
-            t2 cudaLaunchKernel |u..v..w...........|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+        t1 cudaLaunchKernel |a..b..c..d..e..f..|
+        t2 cudaLaunchKernel |u..v..w...........|
+        """
     )
 
     assert problem.what == "3 of 9 kernel launches left no row on the device"
 
 
 def test_what_such_a_thread_launched_last_may_still_be_on_its_way() -> None:
-    (problem,) = problems(
-        picture(
-            """
-            s7 kernel k         |.aa.bb.cc.dd.ee.ff|
-            t1 cudaLaunchKernel |a..b..c..d..e..f..|
-            t2 cudaLaunchKernel |u..v..w........z..|
-            """,
-            column_us=1000,
-        )
+    problem = only_problem(
+        """
+        s7 kernel k         |.aa.bb.cc.dd.ee.ff|
+        t1 cudaLaunchKernel |a..b..c..d..e..f..|
+        t2 cudaLaunchKernel |u..v..w........z..|
+        """
     )
 
     assert problem.what == "3 of 10 kernel launches left no row on the device"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.measurements import NotKnown
+from overlapcheck.capture_problem import NotKnown
 from tests.export import edit
 from tests.pictures import measure_file, picture
 

@@ -139,8 +139,7 @@ t2   cudaLaunchKernel         |........c...|
     assert told(trace, order, Relation.HOST) == []
 
 
-def test_without_event_rows_an_edge_is_inferred() -> None:
-    text = """
+WAITING = """
 s7   kernel fwd               |.aaaa.......bbb|
 s13  h2d pinned 64MiB         |.....ccccccc...|
 t1   cudaLaunchKernel         |a......b.......|
@@ -148,12 +147,15 @@ t1   cudaMemcpyAsync          |..c............|
 t1   cudaEventRecord          |...r...........|
 t1   cudaStreamWaitEvent      |.....w.........|
 """
-    given: dict[str, Any] = {
-        "records": [{"call": "r", "stream": 13}],
-        "waits": [{"call": "w", "stream": 7, "record": "r"}],
-    }
-    _, proven = order_of(text, **given)
-    _, inferred = order_of(text, event_rows=False, **given)
+PAIRED: dict[str, Any] = {
+    "records": [{"call": "r", "stream": 13}],
+    "waits": [{"call": "w", "stream": 7, "record": "r"}],
+}
+
+
+def test_without_event_rows_an_edge_is_inferred() -> None:
+    _, proven = order_of(WAITING, **PAIRED)
+    _, inferred = order_of(WAITING, event_rows=False, **PAIRED)
 
     assert proven.edges.of(Relation.EVENT).inferred.tolist() == [False]
     assert inferred.edges.of(Relation.EVENT).inferred.tolist() == [True]

@@ -7,21 +7,9 @@ from typing import Any
 import pytest
 
 from overlapcheck.order import Relation
-from tests.passes.test_order import order_of, told
+from tests.passes.test_order import PAIRED, WAITING, order_of, told
 
-WAITING = """
-s7   kernel fwd               |.aaaa.......bbb|
-s13  h2d pinned 64MiB         |.....ccccccc...|
-t1   cudaLaunchKernel         |a......b.......|
-t1   cudaMemcpyAsync          |..c............|
-t1   cudaEventRecord          |...r...........|
-t1   cudaStreamWaitEvent      |.....w.........|
-"""
-UNPAIRED: dict[str, Any] = {
-    "event_rows": False,
-    "records": [{"call": "r", "stream": 13}],
-    "waits": [{"call": "w", "stream": 7, "record": "r"}],
-}
+UNPAIRED: dict[str, Any] = {"event_rows": False, **PAIRED}
 HELD = [("s13", "fwd")]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.fleet import ReportResult, Task
 from overlapcheck.ranks.labels import Labels, label
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.ranks.work import Judged, judge_content
+from overlapcheck.report_result import ReportResult, Task
 from tests.pictures import picture
 from tests.ranks import fleets
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.errors import InputUnreadable
-from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.fleet import FleetReport
 from overlapcheck.job import Job
 from overlapcheck.ranks.inputs import Inputs, expand
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
+from overlapcheck.report_result import LostReport, ReportResult, Task
 from overlapcheck.verdict import Outcome, Policy
 from tests.pictures import picture
 from tests.ranks import fleets

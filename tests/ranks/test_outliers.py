@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlapcheck.fleet import RankRow
 from overlapcheck.ranks.outliers import outliers
+from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import Outcome
 
 

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import pytest
 
 from overlapcheck.errors import ExitCode, Interrupted
-from overlapcheck.fleet import LostReport, Task
 from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.work import draw_report
+from overlapcheck.report_result import LostReport, Task
 
 TASKS = [Task(number, Path(f"rank_{number}.sqlite")) for number in range(4)]
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.fleet import FleetReport, LostReport, ReportResult, Task
+from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
+from overlapcheck.report_result import LostReport, ReportResult, Task
 from overlapcheck.verdict import Outcome, Policy
 from tests.ranks import fleets
 

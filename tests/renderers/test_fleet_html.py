@@ -14,12 +14,13 @@ from selenium.webdriver.common.by import By
 from overlapcheck import pipeline
 from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.collective_speed import CollectiveSpeed
-from overlapcheck.fleet import FleetReport, LostReport, RankPage
+from overlapcheck.fleet import FleetReport, RankPage
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.pool import LocalPool, ThisProcess
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.renderers.fleet import fleet_renderer
+from overlapcheck.report_result import LostReport
 from overlapcheck.verdict import Outcome
 from tests.export import RealExport
 from tests.ranks import fleets

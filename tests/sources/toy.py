@@ -30,16 +30,15 @@ class ToySource:
         """All of it, whatever the window."""
         rows = np.array(json.loads(path.read_text())["toy"], dtype=np.int64).reshape(-1, 5)
         call, launched, start, end, stream = (rows * [1, 1000, 1000, 1000, 1]).T
-        number = np.arange(len(rows))  # 0 is a call like any other
+        row = np.arange(len(rows))  # 0 is a call like any other
 
         def on_device(kind: int) -> dict[str, Any]:
             own = np.flatnonzero(call == kind)
             times = {"start_ns": start[own], "end_ns": end[own], "stream_id": stream[own]}
-            ids = {"process": 0, "device_id": 0, "context_id": 0, "correlation_id": number[own]}
+            ids = {"process": 0, "device_id": 0, "context_id": 0, "correlation_id": row[own]}
             return times | ids | {"rows": own.size}
 
-        calls = {"start_ns": launched, "end_ns": launched + 1000, "correlation_id": number}
-        host = {"process": 0, "tid": 0, "succeeded": True}
+        calls = {"start_ns": launched, "end_ns": launched + 1000, "correlation_id": row, "tid": 0}
         h2d = {"kind": CopyKind.HOST_TO_DEVICE, "source": MemoryKind.PINNED, "bytes": 1 << 20}
         return Trace(
             CaptureInfo(),
@@ -47,7 +46,7 @@ class ToySource:
             Strings(TEXTS),
             kernels=Kernels.filled(**on_device(1), name_id=0),
             copies=Copies.filled(**on_device(2), **h2d, destination=MemoryKind.DEVICE),
-            api_calls=ApiCalls.filled(len(rows), **calls, **host, name_id=call),
+            api_calls=ApiCalls.filled(len(rows), **calls, process=0, succeeded=True, name_id=call),
             syncs=Syncs.none(),
             contexts=Contexts.filled(1, process=0, device_id=0, context_id=0, null_stream_id=0),
         )

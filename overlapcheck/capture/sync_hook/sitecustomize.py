@@ -45,7 +45,7 @@ class _AfterTorchCuda:
 def _arm(cuda: Any) -> None:
     original = warnings.showwarning
 
-    def showwarning(
+    def showwarning(  # noqa: PLR0913  # as Python has it
         message: Any,
         category: Any,
         filename: str,

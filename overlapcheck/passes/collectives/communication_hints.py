@@ -51,7 +51,7 @@ def communication_hints(
         device: the device's rows.
         inside: steps and streams of the window; without steps nothing is hinted at.
     """
-    kernels, communication, copies = device.kernels, device.communication, device.copies
+    kernels, communication = device.kernels, device.communication
     steps, streams, strings = inside.steps, inside.streams, process.strings
     computing = [stream for stream in streams if stream.compute]
     waits = _waits(process)
@@ -69,7 +69,7 @@ def communication_hints(
         if key == main or share < MATERIAL_SHARE:
             continue
         mine = np.flatnonzero(judged & ~communication & _on(kernels, key))
-        exchanged = _between_waits(process, kernels, mine, copies, key, waits)
+        exchanged = _between_waits(process, device, mine, key, waits)
         beside = _beside(kernels, mine, streams, stream)
         length = kernels.end_ns[mine] - kernels.start_ns[mine]
         for name_id in distinct(kernels.name_id[mine]).tolist():
@@ -118,18 +118,14 @@ def _waits(process: ProcessTables) -> Index:
 
 
 def _between_waits(
-    process: ProcessTables,
-    kernels: Kernels,
-    mine: Index,
-    copies: Copies,
-    key: StreamKey,
-    waits: Index,
+    process: ProcessTables, device: DeviceTables, mine: Index, key: StreamKey, waits: Index
 ) -> Mask:
     """Kernels of a stream with a wait of it before, and a record that another waits for behind.
 
     What a stream is given between two of its waits is one stretch; one with copies is a pipeline.
     """
     calls, syncs = process.calls, process.syncs
+    kernels, copies = device.kernels, device.copies
     own = (syncs.context_id[waits] == key.context_id) & (syncs.stream_id[waits] == key.stream_id)
     opens = np.sort(syncs.start_ns[waits[own]])
     launch = launch_start_ns(process.launches.rows(kernels.correlation_id[mine]), calls)

@@ -8,7 +8,7 @@ from overlapcheck.columns import ABSENT, Codes, Rows, one_of
 from overlapcheck.ledger import Reason
 from overlapcheck.order import WITHIN_DEVICE
 from overlapcheck.passes.ledger.fill_rules import Fills
-from overlapcheck.passes.ledger.idle_walk import Part, Parts
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.queue_rules import Queue
 from overlapcheck.passes.ledger.rule import first_that_fits, told

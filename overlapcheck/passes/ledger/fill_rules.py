@@ -16,7 +16,7 @@ from overlapcheck.grouping import distinct, ordered
 from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, WITHIN_DEVICE, Operations, Relation, Work
 from overlapcheck.passes.ledger.hardware_queues import stood_behind
-from overlapcheck.passes.ledger.idle_walk import Part, Parts
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 from overlapcheck.searches import covering, last_at_or_before, last_before, taken

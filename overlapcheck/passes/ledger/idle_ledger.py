@@ -28,7 +28,8 @@ from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations
 from overlapcheck.passes.ledger.device_reasons import device_reasons
 from overlapcheck.passes.ledger.host_lateness import explain_lateness
-from overlapcheck.passes.ledger.idle_walk import Ground, Part, Parts, walk
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
+from overlapcheck.passes.ledger.idle_walk import Ground, walk
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.ledger.overlay import overlaid
 from overlapcheck.passes.ledger.side_by_side import side_by_side

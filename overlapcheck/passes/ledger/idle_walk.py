@@ -12,8 +12,8 @@ predecessor itself, then what *it* had to wait for, and so on to the beginning o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from overlapcheck.columns import (
     ABSENT,
     ABSENT_TIME,
     Bools,
-    Codes,
     Column,
     Columns,
     Index,
     Ints,
     Mask,
-    Rows,
     Whole,
     blocks,
     joined,
@@ -36,43 +34,13 @@ from overlapcheck.columns import (
 from overlapcheck.grouping import sorted_by
 from overlapcheck.intervals import Intervals
 from overlapcheck.order import Operations, Work
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
 from overlapcheck.passes.ledger.side_by_side import side_by_side
 from overlapcheck.passes.order.dependencies import Dependencies
 from overlapcheck.searches import last_at_or_before, last_before, taken
 
 # So few walks are gone link by link.
 _FEW = 16
-
-
-class Part(IntEnum):
-    """What a part of an idle piece is."""
-
-    HOST = 0
-    """The operation that follows had not been submitted yet."""
-    LATENCY = 1
-    """It had, and its predecessor was done, but it had not started."""
-    FILL = 2
-    """An operation that compute waited for was running."""
-    OPEN = 3
-    """Nothing follows: the end of the trace."""
-    ELSEWHERE = 4
-    """The operation that follows waited for another device of the process."""
-
-
-@dataclass(frozen=True)
-class Parts(Columns):
-    """Parts of idle pieces, sorted by start, disjoint; together exactly the idle time."""
-
-    start_ns: Ints
-    end_ns: Ints
-    piece: Rows
-    """Number of the idle piece."""
-    part: Codes
-    """Part."""
-    operation: Rows
-    """FILL: the operation that ran; else the one that follows. ABSENT for none."""
-    kernel: Rows
-    """The compute operation that ends the piece; ABSENT for none."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +170,7 @@ def _emit(links: _Links, ground: Ground, gaps: _Gaps, emitted: _Emitted) -> None
     ended = np.where(has, ops.end_ns[before], floor)
     fills = has & (ended > floor) & (ops.work[before] != Work.COMPUTE)
     ready = np.where(fills, np.minimum(ended, upper), floor)
-    upper = _waited_elsewhere(links, ground, gaps, ready, upper, emitted)
+    upper = _waited_elsewhere(links, ground, gaps, _Waits(ready, upper), emitted)
     late = ground.submit_ns[current] > ready + ground.submit_slack_ns
     waiting = ~(links.first & gaps.orphan[piece])
     handed = np.where(late, _handed_over(ground, current, ready, upper), upper)
@@ -231,22 +199,31 @@ def _handed_over(ground: Ground, current: Ints, ready: Ints, upper: Ints) -> Int
     return done
 
 
+class _Waits(NamedTuple):
+    """What lies between each operation and the one that it had to wait for."""
+
+    ready: Ints
+    """When that one had ended."""
+    upper: Ints
+    """Up to where nothing else is known."""
+
+
 def _waited_elsewhere(
-    links: _Links, ground: Ground, gaps: _Gaps, ready: Ints, upper: Ints, emitted: _Emitted
+    links: _Links, ground: Ground, gaps: _Gaps, waits: _Waits, emitted: _Emitted
 ) -> Ints:
     """The waits for other devices, and where all other waits end: there these have none left."""
     depends, piece, current = ground.depends, links.piece, links.current
     other = depends.elsewhere[current] != ABSENT
     rows = np.flatnonzero(other & ~(links.first & gaps.orphan[piece]))
     if rows.size == 0:
-        return upper
-    piece, current, begin, end = piece[rows], current[rows], ready[rows], upper[rows]
+        return waits.upper
+    piece, current, begin, end = piece[rows], current[rows], waits.ready[rows], waits.upper[rows]
     since = np.clip(depends.since_ns[current], begin, np.maximum(begin, end))
     late = depends.since_late[current]
     for part, chosen in ((Part.HOST, late), (Part.LATENCY, ~late)):
         emitted.add(piece[chosen], begin[chosen], since[chosen], part, current[chosen])
     emitted.add(piece, since, end, Part.ELSEWHERE, current)
-    left = upper.copy()
+    left = waits.upper.copy()
     left[rows] = begin
     return left
 

@@ -9,7 +9,7 @@ from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import WITHIN_DEVICE, Work
-from overlapcheck.passes.ledger.idle_walk import Part
+from overlapcheck.passes.ledger.idle_parts import Part
 from overlapcheck.passes.ledger.issue_bound import issue_bound
 from overlapcheck.passes.ledger.ledger_input import DIRECTION_OF_WORK, LedgerInput
 

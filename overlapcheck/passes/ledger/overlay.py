@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Column, blocks, joined, one_of
-from overlapcheck.passes.ledger.idle_walk import Parts
+from overlapcheck.passes.ledger.idle_parts import Parts
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.ledger.meanwhile_rules import Layer
 from overlapcheck.passes.ledger.rules import RULES

@@ -14,7 +14,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Codes, Index, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.hardware_queues import stood_behind
-from overlapcheck.passes.ledger.idle_walk import Part, Parts
+from overlapcheck.passes.ledger.idle_parts import Part, Parts
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.ledger.rule import Ruling
 from overlapcheck.searches import taken

@@ -22,13 +22,12 @@ from overlapcheck.errors import PolicyInvalid
 from overlapcheck.grouping import ordered
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import Window, WindowSource
-from overlapcheck.passes.process import ABSENT_TIME, ProcessTables, launch_start_ns
+from overlapcheck.passes.process import ABSENT_TIME, DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.passes.window.period import Period, find_period
 from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
 from overlapcheck.quantities import count_of, percent
 from overlapcheck.searches import last_at_or_before
 from overlapcheck.selection import Selection
-from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import Copies, Kernels
 
 HALF = 0.5
@@ -53,29 +52,38 @@ class Steps:
     """What each step is called by, see `Window.first_step`; empty where no steps are judged."""
 
 
-def choose_window(
-    process: ProcessTables,
-    kernels: Kernels,
-    copies: Copies,
-    launch_ns: Ints,
-    strings: Strings,
-    selection: Selection,
-) -> Steps:
+@dataclass(frozen=True)
+class _Launches:
+    """A device's kernels by the ranges that launched them."""
+
+    kernels: Kernels
+    launch_ns: Ints
+    """Start of each kernel's launch call, ABSENT_TIME where not recorded."""
+    ranges: StepRanges
+    kernel_step: Index
+    """Range of each; NO_STEP for none."""
+
+    @property
+    def inside(self) -> Mask:
+        """Kernels of a step that were launched before the last range closed."""
+        return _launched_inside(self.kernel_step, self.launch_ns, self.ranges)
+
+
+def choose_window(process: ProcessTables, device: DeviceTables, selection: Selection) -> Steps:
     """The window of one device.
 
     Args:
         process: the process's tables.
-        kernels: the device's kernels, at least one.
-        copies: the device's copies.
-        launch_ns: start of each kernel's launch call, ABSENT_TIME where not recorded.
-        strings: names.
+        device: the device's rows, of kernels at least one.
         selection: the user's choices.
 
     Raises:
         PolicyInvalid: the process has no more steps than are to be skipped.
     """
+    kernels, copies = device.kernels, device.copies
+    launch_ns = launch_start_ns(device.kernel_call, process.calls)
     none = np.full(len(kernels), NO_STEP, dtype=np.intp)
-    ranges = step_ranges(process.ranges, strings, selection.steps)
+    ranges = step_ranges(process.ranges, process.strings, selection.steps)
     kernel_step = ranges.of_launches(launch_ns) if ranges else none
     if selection.window_ns is not None:
         start, end = selection.window_ns
@@ -83,10 +91,11 @@ def choose_window(
         window = Window(start, end, WindowSource.OPTION, "given by --window", family)
         return Steps(window, kernel_step)
     if ranges is not None:
-        found = _of_ranges(process, kernels, launch_ns, kernel_step, ranges, strings, selection)
+        launches = _Launches(kernels, launch_ns, ranges, kernel_step)
+        found = _of_ranges(process, launches, selection)
         if found is not None:
             return _numbered(_told_outside(found, kernels), kernel_step, ranges.numbers)
-        worked = bool(_launched_inside(kernel_step, launch_ns, ranges).any())
+        worked = bool(launches.inside.any())
         why = f"no kernel was launched in {_kept(ranges, selection.skip if worked else None)}"
         if worked or selection.steps is not None:
             return Steps(_nothing(kernels, why, ranges.family), kernel_step)
@@ -101,7 +110,7 @@ def choose_window(
         return Steps(_nothing(kernels, why), none)
     if selection.skip is not None:
         return Steps(_whole_run(kernels, copies, "no NVTX steps"), none)
-    steps = _from_period(process, kernels, copies, launch_ns, strings)
+    steps = _from_period(process, kernels, copies, launch_ns)
     if steps is not None:
         return replace(steps, window=_told_outside(steps.window, kernels))
     return Steps(
@@ -155,18 +164,11 @@ def _held_ns(start_ns: Ints, end_ns: Ints, first_ns: int, last_ns: int) -> int:
     return int(np.maximum(length, 0).sum())
 
 
-def _of_ranges(
-    process: ProcessTables,
-    kernels: Kernels,
-    launch_ns: Ints,
-    kernel_step: Index,
-    ranges: StepRanges,
-    strings: Strings,
-    selection: Selection,
-) -> Window | None:
+def _of_ranges(process: ProcessTables, launches: _Launches, selection: Selection) -> Window | None:
     """The window of a range family; None where its kept ranges launched nothing here."""
+    kernels, ranges, kernel_step = launches.kernels, launches.ranges, launches.kernel_step
     if selection.skip is None:
-        skip = warm_up_steps(kernel_step, kernels, process.calls, strings, ranges.start_ns)
+        skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, ranges.start_ns)
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
@@ -178,7 +180,7 @@ def _of_ranges(
                 f"skip {len(ranges) - 1} at most",
             )
     kept = kernel_step >= skip
-    inside = kept & _launched_inside(kernel_step, launch_ns, ranges)
+    inside = kept & launches.inside
     if not inside.any():
         return None
     return Window(
@@ -193,7 +195,7 @@ def _of_ranges(
 
 
 def _from_period(
-    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints, strings: Strings
+    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints
 ) -> Steps | None:
     # A kernel whose launch was not recorded belongs to no step here either.
     launched = np.flatnonzero(launch_ns != ABSENT_TIME)
@@ -210,7 +212,7 @@ def _from_period(
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
-    skip = warm_up_steps(kernel_step, kernels, process.calls, strings, starts)
+    skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, starts)
     kept = kernel_step >= skip
     repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from overlapcheck.fleet import FleetReport, RankPage, RankRow
+from overlapcheck.fleet import FleetReport, RankPage
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers.fleet._html_parts import section, short
 from overlapcheck.renderers.fleet._html_row import opened
+from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import SEVERITY
 
 MAX_COLUMNS = 12

@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Mapping
 
 from overlapcheck.clean import clean
-from overlapcheck.fleet import CollectiveSummary, RankCause, RankPage, RankRow
+from overlapcheck.fleet import RankPage
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers.fleet._html_parts import MAX_NAME, short
+from overlapcheck.report_result import CollectiveSummary, RankCause, RankRow
 from overlapcheck.verdict import Check, Outcome
 
 MAX_COLLECTIVES = 4

@@ -7,7 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from overlapcheck.errors import InputUnreadable, NotAReport, ReportDamaged
-from overlapcheck.sources.nsys.columnar import ARROW, PARQUET, is_table_folder
+from overlapcheck.sources.nsys.columnar import is_table_folder
+from overlapcheck.sources.nsys.table_files import ARROW, PARQUET
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 REPORT_MAGIC = b"NVIDIA Tegra Profiler Report "

@@ -8,7 +8,7 @@ per call. The layout is fixed for good: https://www.sqlite.org/fileformat2.html
     row         bytes, rowid, header length, type of each column | values
 
 Only plain tables of integers are decoded: rows that spill over a page, long texts and anything that
-looks wrong (see `btree`) are left to SQLite, which also says what is wrong.
+looks wrong (see `btree`, `row_checks`) are left to SQLite, which also says what is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
@@ -30,77 +29,30 @@ from overlapcheck.sources.nsys.btree import (
     LEAF,
     MORE,
     Bytes,
-    Cells,
     Table,
     Undecodable,
     big_endian,
     leaves,
-    numbers,
     page_cells,
     require_sound,
 )
 from overlapcheck.sources.nsys.excerpt import Keep
 from overlapcheck.sources.nsys.integrity import quoted, uri_of
+from overlapcheck.sources.nsys.row_checks import (
+    NULL,
+    SIZE,
+    WORD,
+    Affinity,
+    Column,
+    length_of_rest,
+    require_rising,
+)
 
 # What is decoded at a time: much more leaves the processor's cache, and with much less two threads
 # that decode side by side mostly wait for the interpreter.
 _CHUNK_BYTES = 3 << 20
-# A value is fetched as eight bytes, whatever it needs of them.
-_WORD = 8
-_NULL, _REAL, _ZERO, _ONE = 0, 7, 8, 9
-_FIRST_TEXT = 12
-_NUMBER_BITS: Final = np.int64(-0x7F7F7F7F7F7F7F80)
-"""Of eight bytes the bit that says whether a number goes on."""
-
-
-def _sizes() -> Ints:
-    """Bytes of a value by its type."""
-    text = [(number - _FIRST_TEXT) // 2 for number in range(_FIRST_TEXT, 256)]
-    return np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0, *text], dtype=np.int64)
-
-
-_SIZE: Final = _sizes()
-_SHIFT: Final = 64 - 8 * np.minimum(_SIZE, _WORD)
-_SIZE_OF_TWO: Final = (_SIZE[:, None] + _SIZE).ravel()
-"""Bytes of two values, by the two bytes of their types."""
-
-
-@dataclass(frozen=True)
-class _Column:
-    """What may be stored in a column: SQLite's check tells other things from damage."""
-
-    filled: bool
-    """Not NULL."""
-    affinity: _Affinity
-
-    def require_may_hold(self, kind: Bytes) -> None:
-        """Raise Undecodable unless values of these types, one at least, may be stored in it."""
-        if self.affinity is _Affinity.TEXT:
-            allowed = (kind >= _FIRST_TEXT) | ((kind == _NULL) & (not self.filled))
-            sound = bool(allowed.all())
-        else:
-            sound = int(kind.min()) >= self.filled
-            sound &= self.affinity is _Affinity.NONE or int(kind.max()) <= _FIRST_TEXT
-        if not sound:
-            raise Undecodable
-
-
-class _Affinity(Enum):
-    """What SQLite turns values into before it stores them."""
-
-    NUMBER = auto()
-    TEXT = auto()
-    NONE = auto()
-
-    @classmethod
-    def of(cls, declared: str) -> _Affinity:
-        """That of a column's declared type."""
-        said = declared.upper()
-        if "INT" in said:
-            return cls.NUMBER
-        if any(word in said for word in ("CHAR", "CLOB", "TEXT")):
-            return cls.TEXT
-        return cls.NONE if not said or "BLOB" in said else cls.NUMBER
+_REAL, _ZERO, _ONE = 7, 8, 9
+_SHIFT: Final = 64 - 8 * np.minimum(SIZE, WORD)
 
 
 @dataclass(frozen=True)
@@ -116,7 +68,7 @@ class _Wanted:
 class _Layout:
     """What a row holds."""
 
-    columns: list[_Column]
+    columns: list[Column]
     wanted: list[_Wanted]
     """In the order of a row, one at least."""
 
@@ -170,7 +122,7 @@ def _located(path: Path, table: str, columns: Mapping[str, int]) -> tuple[Table,
         raise Undecodable  # whoever wrote it last knew nothing of this count
     place = Table(page_bytes, page_bytes - header[20], pages, int(root))
     every = [
-        _Column(bool(not_null) and not key, _Affinity.of(declared))
+        Column(bool(not_null) and not key, Affinity.of(declared))
         for _, _, declared, not_null, _, key, _ in described
     ]
     wanted = [_Wanted(name, position[name], otherwise) for name, otherwise in columns.items()]
@@ -213,7 +165,7 @@ def _loaded(descriptor: int, table: Table, pages: Ints) -> tuple[Bytes, Index]:
     else:
         base = np.arange(pages.size) * size
         runs = [(i, 1, number) for i, number in enumerate(pages.tolist())]
-    data = np.empty(int(base.max()) + size + _WORD, dtype=np.uint8)
+    data = np.empty(int(base.max()) + size + WORD, dtype=np.uint8)
     for begin, count, number in runs:
         target = data[begin * size : (begin + count) * size].data
         if os.preadv(descriptor, [target], (number - 1) * size) < target.nbytes:
@@ -235,7 +187,7 @@ def _chunk(
     """
     cells = page_cells(data, base, table, LEAF)
     length, at = _short_number(data, cells.start)
-    header = _rowids(data, at, cells, rowids)
+    header = require_rising(data, at, cells, rowids)
     end = header + length
     if (end > cells.page + table.usable_bytes).any() or (length > table.usable_bytes - 35).any():
         raise Undecodable
@@ -255,41 +207,6 @@ def _short_number(data: Bytes, at: Index) -> tuple[Ints, Index]:
     return np.where(long, (value - MORE) * MORE + second, value), at + 1 + long
 
 
-def _rowids(data: Bytes, at: Index, cells: Cells, bounds: tuple[int | None, Ints]) -> Index:
-    """Where the rows' numbers end; they count up, each page's within its bounds."""
-    if at.size == 0:
-        return at
-    before, last = bounds
-    row = np.cumsum(cells.count)
-    words = big_endian(data, "i8")[at].astype(np.int64)
-    going_on = words & _NUMBER_BITS
-    bytes_each = _number_bytes(int(going_on[0]))
-    shift = 64 - 8 * bytes_each
-    if bytes_each < _WORD and (going_on >> shift == going_on[0] >> shift).all():
-        # Of equally many bytes: those of the larger number are the larger.
-        words >>= shift
-        in_order = bool((words[1:] > words[:-1]).all())
-        end = at + bytes_each
-        highest, _ = numbers(data, at[row - 1])
-        lowest, _ = numbers(data, at[row - cells.count])
-    else:
-        value, end = numbers(data, at)
-        in_order = bool((value[1:] > value[:-1]).all())
-        highest, lowest = value[row - 1], value[row - cells.count]
-    above = bool((lowest[1:] > last[:-1]).all()) and (before is None or lowest[0] > before)
-    if not in_order or not above or (highest > last).any():
-        raise Undecodable
-    return end
-
-
-def _number_bytes(going_on: int) -> int:
-    """Bytes of the number that a word begins with, from the bits that say so."""
-    for count in range(1, _WORD + 1):
-        if not going_on >> (64 - 8 * count) & MORE:
-            return count
-    return _WORD + 1
-
-
 def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str, Ints]:
     """The wanted values of each row; its types must account for all of its bytes."""
     last = layout.wanted[-1].position
@@ -302,7 +219,7 @@ def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str
     found = {}
     for position in range(last + 1):
         kind = data[header + (1 + position)]
-        low, high = (int(kind.min()), int(kind.max())) if kind.size else (_NULL, _NULL)
+        low, high = (int(kind.min()), int(kind.max())) if kind.size else (NULL, NULL)
         if high >= MORE:
             raise Undecodable
         if kind.size:
@@ -310,58 +227,15 @@ def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str
         if position in by_position:
             one = by_position[position]
             found[one.name] = _column(words, at, kind, (low, high), one.otherwise)
-        at = at + (_SIZE[low] if low == high else _SIZE[kind])
+        at = at + (SIZE[low] if low == high else SIZE[kind])
     for count in np.flatnonzero(np.bincount(length)).tolist():
         rows = slice(None) if length.min() == length.max() else length == count
-        rest = _rest(data, header[rows] + (last + 2), count - last - 2, layout.columns[last + 1 :])
+        rest = length_of_rest(
+            data, header[rows] + (last + 2), count - last - 2, layout.columns[last + 1 :]
+        )
         if (at[rows] + rest != end[rows]).any():
             raise Undecodable
     return found
-
-
-def _rest(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints | int:
-    """Bytes of the values after the wanted ones.
-
-    Args:
-        data: holds the rows.
-        at: where the first of their types lies.
-        count: bytes of their types.
-        columns: that they are of; a row may have fewer, or more.
-    """
-    columns = columns + [_Column(False, _Affinity.NONE)] * (count - len(columns))
-    total: Ints | int = 0
-    for begin in range(0, count, _WORD):
-        some = min(_WORD, count - begin)
-        word = big_endian(data, "u8")[at + begin].astype(np.uint64) >> np.uint64(64 - 8 * some)
-        # Most columns after the wanted ones hold the same for all rows.
-        distinct = word[:1] if (word == word[0]).all() else word
-        types = [(distinct >> np.uint64(8 * i)).astype(np.uint8) for i in range(some)][::-1]
-        for kind, column in zip(types, columns[begin : begin + some], strict=True):
-            if (kind >= MORE).any():
-                return _rest_with_texts(data, at, count, columns)
-            column.require_may_hold(kind)
-        types += [np.zeros(1, dtype=np.uint8)] * (some % 2)
-        for first, second in zip(types[::2], types[1::2], strict=True):
-            total = total + _SIZE_OF_TWO[first.astype(np.uint16) << 8 | second]
-    return total
-
-
-def _rest_with_texts(data: Bytes, at: Index, count: int, columns: list[_Column]) -> Ints:
-    """The same where a type may take more than a byte."""
-    total = np.zeros(at.shape, dtype=np.int64)
-    end = at + count
-    for column in columns:
-        inside = at < end
-        if not inside.any():
-            break
-        kind, after = numbers(data, at)
-        column.require_may_hold(np.minimum(kind[inside], MORE).astype(np.uint8))
-        size = np.where(kind < _FIRST_TEXT, _SIZE[kind & 0xF], (kind - _FIRST_TEXT) >> 1)
-        total += np.where(inside, size, 0)
-        at = np.where(inside, after, at)
-    if (at != end).any():
-        raise Undecodable
-    return total
 
 
 def _column(
@@ -375,12 +249,12 @@ def _column(
     low, high = kinds
     if high > _ONE or _REAL in kinds or (low < _REAL < high and (kind == _REAL).any()):
         raise Undecodable
-    if low == high and low in (_NULL, _ZERO, _ONE):
-        return constant({_NULL: otherwise, _ZERO: 0, _ONE: 1}[low], at.size)
+    if low == high and low in (NULL, _ZERO, _ONE):
+        return constant({NULL: otherwise, _ZERO: 0, _ONE: 1}[low], at.size)
     word = words[at].astype(np.int64)
     word >>= _SHIFT[low] if low == high else np.minimum(_SHIFT[kind], 63)
-    if low == _NULL or high >= _ZERO:
-        word[kind == _NULL] = otherwise
+    if low == NULL or high >= _ZERO:
+        word[kind == NULL] = otherwise
         word[kind == _ZERO] = 0
         word[kind == _ONE] = 1
     return compact(word)
