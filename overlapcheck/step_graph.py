@@ -1,7 +1,7 @@
-"""Steady steps as a graph that can be replayed: host calls, device operations, and what waits.
+r"""Steady steps as a graph that can be replayed: host calls, device operations, and what waits.
 
     thread   [ call 7 ]gap[ call 8 .......... ]          a call starts a gap after the one before
-                 \\ launch         / wait                 and ends with what it waits for
+                 \ launch          / wait                 and ends with what it waits for
     stream    [ copy ]-- stream --[ kernel ]             an operation starts when all links let it
 
 Every moment is a node. An operation of row i starts at node 2i and ends at 2i + 1; the host events
@@ -154,7 +154,7 @@ class StepGraph:
     multiprocessors: int | None = None
     """Of the device, where recorded."""
     link_bytes_per_ns: float = 55.0
-    """What the link to the host moves from pinned memory, by the kind of device."""
+    """What the link to the host moves from pinned memory, where no copy here tells."""
 
     @property
     def nodes(self) -> int:

@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "whatif",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -159,6 +160,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "replay": set[str](),
 }
 """Rooms of the passes, and the rooms that each may look into."""
 

@@ -54,9 +54,11 @@ class Predictor:
         return tuple(repair for repair in REPAIRS if repair.apply(self.graph) is not None)
 
     def predict(self, repairs: Iterable[Repair]) -> Prediction | None:
-        """The step with some causes repaired, in the order of `REPAIRS`; None where none is there."""
+        """The step with some causes repaired, in the order of `REPAIRS`; None without any."""
         wanted = {repair.fix for repair in repairs}
-        graph, said, applied = self.graph, [], []
+        graph = self.graph
+        said: list[str] = []
+        applied: list[Repair] = []
         for repair in REPAIRS:
             repaired: Repaired | None = repair.apply(graph) if repair.fix in wanted else None
             if repaired is not None:

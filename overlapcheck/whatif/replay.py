@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.columns import ABSENT, Index, Ints, Whole
 from overlapcheck.order import Work
 from overlapcheck.step_graph import ORIGIN, StepGraph, Why
 
@@ -31,9 +31,11 @@ class Replayed:
         """When the last kernel of each step ended."""
         ops = self.graph.operations
         kernels = np.flatnonzero((ops.work == Work.COMPUTE) & (ops.step != ABSENT))
-        ends = np.full(self.graph.steps, np.iinfo(np.int64).min)
+        never = np.iinfo(np.int64).min
+        ends = np.full(self.graph.steps, never, dtype=np.int64)
         np.maximum.at(ends, ops.step[kernels], self.time_ns[self.graph.end_of(kernels)])
-        return ends[ends != np.iinfo(np.int64).min]
+        found: Ints = ends[ends != never]
+        return found
 
     @property
     def step_times_ns(self) -> Ints:
@@ -46,10 +48,39 @@ class Replayed:
         """The median step."""
         return int(np.median(self.step_times_ns))
 
-    @property
-    def mean_step_ns(self) -> int:
-        """The mean step."""
-        return int(np.mean(self.step_times_ns))
+
+@dataclass(frozen=True)
+class _Arrows:
+    """All links, those that lengths and gaps stand for among them, by the node that they end at."""
+
+    first: list[int]
+    """By node, its first arrow; one more behind the last node."""
+    before: list[int]
+    lag_ns: list[int]
+    why: Whole
+
+    @classmethod
+    def of(cls, graph: StepGraph) -> _Arrows:
+        ops, events, links = graph.operations, graph.events, graph.links
+        op, event = np.arange(len(ops)), np.arange(len(events))
+        follows = np.flatnonzero(events.previous != ABSENT)
+        before = np.concatenate(
+            (
+                links.before,
+                graph.start_of(op),
+                graph.call_start(event),
+                graph.call_end(events.previous[follows]),
+            )
+        )
+        after = np.concatenate(
+            (links.after, graph.end_of(op), graph.call_end(event), graph.call_start(follows))
+        )
+        lag = np.concatenate((links.lag_ns, ops.length_ns, events.own_ns, events.gap_ns[follows]))
+        length = np.full(len(ops) + len(events), Why.LENGTH)
+        why = np.concatenate((links.why, length, np.full(follows.size, Why.GAP)))
+        order = np.argsort(after, kind="stable")
+        first = np.searchsorted(after[order], np.arange(graph.nodes + 1))
+        return cls(first.tolist(), before[order].tolist(), lag[order].tolist(), why[order])
 
 
 def replay(graph: StepGraph) -> Replayed:
@@ -60,61 +91,61 @@ def replay(graph: StepGraph) -> Replayed:
     Raises:
         ValueError: nodes wait for each other in a circle.
     """
-    before, after, lag, why = _all_links(graph)
-    order = np.argsort(after, kind="stable")
-    first = np.searchsorted(after[order], np.arange(graph.nodes + 1)).tolist()
-    before_of, lag_of, why_of = before[order].tolist(), lag[order].tolist(), why[order].tolist()
-    recorded, residual = graph.recorded_ns.tolist(), graph.residual_ns.tolist()
+    arrows, recorded = _Arrows.of(graph), graph.recorded_ns
+    bounds = np.array(arrows.first)
+    kept = (bounds[1:] == bounds[:-1]) | (recorded <= graph.origin_ns)
+    # The place behind the last node, which ORIGIN (-1) names, is time 0.
     time: list[int | None] = [None] * graph.nodes
-    bound, sort = [ORIGIN] * graph.nodes, [ABSENT] * graph.nodes
-    origin, waiting = graph.origin_ns, bytearray(graph.nodes)
-    for root in np.argsort(graph.recorded_ns, kind="stable").tolist():
+    for node in np.flatnonzero(kept).tolist():
+        time[node] = int(recorded[node])
+    time.append(0)
+    order = np.argsort(recorded, kind="stable")
+    bound_at = _run(arrows, time, graph.residual_ns.tolist(), order[~kept[order]].tolist())
+    at = np.array(bound_at, dtype=np.intp)
+    by = np.where(at == ABSENT, ORIGIN, np.array([*arrows.before, ORIGIN])[at])
+    why = np.where(at == ABSENT, ABSENT, np.append(arrows.why, ABSENT)[at])
+    return Replayed(graph, np.array(time[:-1], dtype=np.int64), by, why.astype(np.int64))
+
+
+def _run(
+    arrows: _Arrows, time: list[int | None], residual: list[int], order: list[int]
+) -> list[int]:
+    """Fill in the missing times.
+
+    Args:
+        arrows: what waits for what.
+        time: by node; None where it is to be found.
+        residual: by node.
+        order: nodes without a time, about in the order in which they happen.
+
+    Returns:
+        By node, the arrow that came last; ABSENT where there is none.
+    """
+    first, before, lag = arrows.first, arrows.before, arrows.lag_ns
+    bound = [ABSENT] * len(residual)
+    waiting: set[int] = set()
+    for root in order:
         stack = [root]
         while stack:
             node = stack[-1]
             if time[node] is not None:
                 stack.pop()
                 continue
-            low, high = first[node], first[node + 1]
-            if low == high or recorded[node] <= origin:
-                time[node] = recorded[node]
-                stack.pop()
+            at = low = first[node]
+            high = first[node + 1]
+            try:
+                best = time[before[low]] + lag[low]  # type: ignore[operator]
+                for arrow in range(low + 1, high):
+                    reached = time[before[arrow]] + lag[arrow]  # type: ignore[operator]
+                    if reached > best:
+                        best, at = reached, arrow
+            except TypeError:  # one of them is not known yet, which is rare
+                if node in waiting:
+                    raise ValueError(f"node {node} waits for itself") from None
+                waiting.add(node)
+                stack.extend(b for b in before[low:high] if time[b] is None)
                 continue
-            unknown = [b for b in before_of[low:high] if b != ORIGIN and time[b] is None]
-            if unknown:
-                if waiting[node]:
-                    raise ValueError(f"node {node} waits for itself")
-                waiting[node] = 1
-                stack.extend(unknown)
-                continue
-            best, at = None, low
-            for link in range(low, high):
-                b = before_of[link]
-                known = 0 if b == ORIGIN else time[b]
-                reached = (known or 0) + lag_of[link]
-                if best is None or reached > best:
-                    best, at = reached, link
-            time[node] = (best or 0) + residual[node]
-            bound[node], sort[node] = before_of[at], why_of[at]
+            time[node] = best + residual[node]
+            bound[node] = at
             stack.pop()
-    return Replayed(
-        graph, np.array(time, dtype=np.int64), np.array(bound), np.array(sort, dtype=np.int64)
-    )
-
-
-def _all_links(graph: StepGraph) -> tuple[Ints, Ints, Ints, Ints]:
-    """The graph's links, and those that lengths and gaps stand for."""
-    ops, events, links = graph.operations, graph.events, graph.links
-    op, event = np.arange(len(ops)), np.arange(len(events))
-    follows = np.flatnonzero(events.previous != ABSENT)
-    before = (
-        links.before,
-        graph.start_of(op),
-        graph.call_start(event),
-        graph.call_end(events.previous[follows]),
-    )
-    after = (links.after, graph.end_of(op), graph.call_end(event), graph.call_start(follows))
-    lag = (links.lag_ns, ops.length_ns, events.own_ns, events.gap_ns[follows])
-    own = np.full(len(ops) + len(events), Why.LENGTH)
-    why = (links.why, own, np.full(follows.size, Why.GAP))
-    return np.concatenate(before), np.concatenate(after), np.concatenate(lag), np.concatenate(why)
+    return bound

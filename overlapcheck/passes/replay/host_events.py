@@ -37,7 +37,8 @@ def host_events(process: ProcessTables, start_ns: int, end_ns: int) -> tuple[Hos
     )
     name = np.concatenate((calls.name_id[rows], system.name_id[waits]))
     order = ordered(start)
-    tid, start, end, kind, name = (column[order] for column in (tid, start, end, kind, name))
+    tid, start, end, name = (column[order] for column in (tid, start, end, name))
+    kind = kind[order]
     previous, gap = _chained(tid, start, end)
     events = HostEvents(
         tid=tid,

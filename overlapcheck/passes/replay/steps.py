@@ -11,14 +11,14 @@ from overlapcheck.grouping import ordered
 from overlapcheck.measurements import StepTimes
 from overlapcheck.order import Operations, Order, Relation, Work
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.passes.replay.condensed import condensed
 from overlapcheck.passes.replay.hand_offs import with_hand_offs
 from overlapcheck.passes.replay.host_events import host_events
 from overlapcheck.passes.replay.waits import SUBMITS_AT_LEAST_NS, waits
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import GraphOperations, HostEvents, Links, StepGraph, Why
+from overlapcheck.trace import Gpu
 
-MOST_OPERATIONS = 20_000
-"""More steps than hold as many are not replayed: the last ones stand for all."""
 FEWEST_STEPS = 4
 QUEUE_LENGTH = 1_000
 """Operations of a stream that may be under way; measured 1 000 to 1 024 on Linux."""
@@ -32,8 +32,18 @@ _DEVICE = (
 )  # fmt: skip
 
 
+_LINK_BYTES_PER_NS = ((9, 55.0), (8, 25.0), (0, 12.0))
+"""What pinned copies reach over PCI Express 5, 4 and 3, which devices of a major compute
+capability from here on have: 86 to 88 % of 63, 31.5 and 15.8 GB/s."""
+_UNKNOWN_LINK = 25.0
+
+
 def step_graph(
-    process: ProcessTables, order: Order, steps: StepTimes, multiprocessors: int | None = None
+    process: ProcessTables,
+    order: Order,
+    steps: StepTimes,
+    gpu: Gpu | None,
+    most_operations: int,
 ) -> StepGraph | None:
     """The last steady steps of a device and what of the process they hang together with.
 
@@ -41,17 +51,18 @@ def step_graph(
         process: its tables.
         order: its operations and their order, of all devices.
         steps: those of the device.
-        multiprocessors: of the device, where known.
+        gpu: the device, where known.
+        most_operations: of as many steps as hold no more, the last ones stand for all.
 
     Returns:
         None where there are too few steps to tell their pace.
     """
     if len(steps) < FEWEST_STEPS:
         return None
-    first = _first_replayed(order, steps)
+    first = _first_replayed(order, steps, most_operations)
     begin, end = int(steps.start_ns[first]), int(steps.end_ns[-1])
     all_ops = order.operations
-    origin = _handed_over_since(all_ops, begin, int(steps.end_ns[first]))
+    origin = _handed_over_since(all_ops, begin, int(steps.end_ns[first]), most_operations)
     events, event_of_call = host_events(process, origin, end)
     rows = np.flatnonzero((all_ops.end_ns > origin) & (all_ops.start_ns < end))
     ops = all_ops.rows(rows)
@@ -68,7 +79,7 @@ def step_graph(
         pageable=ops.pageable,
         step=np.where(counted, step, ABSENT).astype(np.int32),
         event=taken(event_of_call, ops.call, ABSENT).astype(np.int32),
-        blocks=np.zeros(rows.size, dtype=np.int64),
+        blocks=_blocks(process, all_ops, rows),
     )
     number = np.full(len(all_ops), ABSENT, dtype=np.intp)
     number[rows] = np.arange(rows.size)
@@ -80,21 +91,35 @@ def step_graph(
         origin,
         len(steps) - first,
         len(steps),
-        multiprocessors,
+        gpu.multiprocessors if gpu else None,
+        _link_rate(gpu),
     )
     event, operation = waits(operations, events, order.edges, event_of_call, number)
     graph = _with_waits(graph, event, operation)
     graph = _with_full_queues(graph)
     graph = replace(graph, links=Links.joined([graph.links, *_to_starts(graph, order, number)]))
-    return explained(with_hand_offs(graph, process.strings))
+    return explained(condensed(with_hand_offs(graph, process.strings)))
 
 
-def _handed_over_since(ops: Operations, begin: int, end: int) -> int:
+def _link_rate(gpu: Gpu | None) -> float:
+    if gpu is None or gpu.compute_capability is None:
+        return _UNKNOWN_LINK
+    return next(rate for least, rate in _LINK_BYTES_PER_NS if gpu.compute_capability >= least)
+
+
+def _blocks(process: ProcessTables, ops: Operations, rows: Index) -> Ints:
+    """Thread blocks of the kernels among some rows; kernels are in both tables in one order."""
+    kernel = np.isin(ops.work, (Work.COMPUTE, Work.COMMUNICATION))
+    number = np.cumsum(kernel)[rows] - 1
+    return np.where(kernel[rows], taken(process.kernels.grid_count, number, 0), 0)
+
+
+def _handed_over_since(ops: Operations, begin: int, end: int, most: int) -> int:
     """When the host began to hand over what ran in a step; it may have been far ahead."""
     first, last = np.searchsorted(ops.start_ns, (begin, end)).tolist()
     launched = ops.launch_start_ns[first:last]
     launched = launched[launched != ABSENT_TIME]
-    room = max(0, first - MOST_OPERATIONS)
+    room = max(0, first - most)
     earliest = int(launched.min()) if launched.size else begin
     return max(min(earliest, begin), int(ops.start_ns[room]))
 
@@ -119,10 +144,10 @@ def explained(graph: StepGraph) -> StepGraph:
     return replace(graph, residual_ns=np.where(free, times - np.where(free, latest, 0), 0))
 
 
-def _first_replayed(order: Order, steps: StepTimes) -> int:
+def _first_replayed(order: Order, steps: StepTimes, most: int) -> int:
     starts = np.searchsorted(order.operations.start_ns, steps.start_ns)
     last = np.searchsorted(order.operations.start_ns, steps.end_ns[-1])
-    few = np.flatnonzero(last - starts <= MOST_OPERATIONS)
+    few = np.flatnonzero(last - starts <= most)
     fitting = int(few[0]) if few.size else len(steps)
     return min(fitting, len(steps) - FEWEST_STEPS)
 
@@ -180,7 +205,7 @@ def _to_starts(graph: StepGraph, order: Order, number: Index) -> list[Links]:
 
     The lag of the link that came last is what was recorded; of the others, what is usual.
     """
-    ops, events = graph.operations, graph.events
+    ops = graph.operations
     handed = np.flatnonzero(ops.event != ABSENT)
     parts = [(graph.call_start(ops.event[handed]), handed, Why.LAUNCH)]
     known = order.edges

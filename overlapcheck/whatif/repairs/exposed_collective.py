@@ -79,15 +79,19 @@ class _Buckets:
         if sums.size == 0 or kernels.size == 0:
             return kernels[:0]
         if np.isin(ops.stream[kernels], ops.stream[sums]).any():
-            return kernels[ops.start_ns[kernels] < ops.start_ns[sums[0]]]
-        return kernels[ops.end_ns[kernels] <= ops.start_ns[sums[-1]] + SIGNALS_NS]
+            earlier = ops.start_ns[kernels] < ops.start_ns[sums[0]]
+        else:
+            earlier = ops.end_ns[kernels] <= ops.start_ns[sums[-1]] + SIGNALS_NS
+        found: Index = kernels[earlier]
+        return found
 
     def _ready(self, before: Index, buckets: int) -> Index:
         """The kernel after which each bucket's gradients are there."""
         done = np.cumsum(self._length[before])
         first = done[-1] * BACKWARD_FROM
         due = first + (done[-1] - first) * (np.arange(buckets) + 1) / buckets
-        return before[np.minimum(np.searchsorted(done, due - 1), before.size - 1)]
+        kernel: Index = before[np.minimum(np.searchsorted(done, due - 1), before.size - 1)]
+        return kernel
 
     def _put(self, op: int, kernel: int) -> None:
         self._moved.append(op)
