@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, predict, read_trace, run
+    from overlapcheck.predicted import WhatIf
     from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
     from overlapcheck.report import Report
@@ -46,9 +47,11 @@ else:
         "Source": "source",
         "Trace": "trace",
         "Verdict": "verdict",
+        "WhatIf": "predicted",
         "analyze": "pipeline",
         "analyze_ranks": "pipeline",
         "measure": "pipeline",
+        "predict": "pipeline",
         "read_trace": "pipeline",
         "run": "pipeline",
     }
@@ -79,10 +82,12 @@ __all__ = [
     "Source",
     "Trace",
     "Verdict",
+    "WhatIf",
     "__version__",
     "analyze",
     "analyze_ranks",
     "measure",
+    "predict",
     "read_trace",
     "run",
 ]

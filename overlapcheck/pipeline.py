@@ -17,8 +17,9 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
+from overlapcheck.errors import NoSteadySteps, PolicyInvalid
 from overlapcheck.job import Job
-from overlapcheck.measurements import Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes import measure as passes
 from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.predicted import WhatIf
+    from overlapcheck.step_graph import StepGraph
+
+MOST_REPLAYED = 20_000
+"""Operations; of steps that together hold more, the last ones are replayed, but never too few."""
 
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
@@ -126,6 +132,77 @@ def analyze(
     verdict = judge(measured, policy, found)
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def predict(
+    path: str | Path,
+    *,
+    fix: Sequence[str] = (),
+    verify: str | Path | None = None,
+    selection: Selection | None = None,
+    reading: Reading | None = None,
+) -> WhatIf:
+    """Predict what repairing causes would win, by replaying the steady steps without them.
+
+    Args:
+        path: a recording, see `read_trace`.
+        fix: ids of causes to repair together; none takes every repair, and the best of them.
+        verify: a recording of the repaired program, which the prediction is compared with.
+        selection: what part to measure; of several devices, the one with the longest steps counts.
+        reading: how it is read, and who is told meanwhile.
+
+    Raises:
+        NoSteadySteps: there are too few steps to tell a pace.
+        PolicyInvalid: no repair is known for a cause.
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.whatif.forecast import forecast
+    from overlapcheck.whatif.predict import Predictor
+    from overlapcheck.whatif.repairs import REPAIRS
+    from overlapcheck.whatif.told import checked, told
+
+    known = sorted(repair.reason.cause for repair in REPAIRS)
+    for cause in fix:
+        if cause not in known:
+            raise PolicyInvalid(
+                f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
+            )
+    reading, selection = reading or Reading(), selection or Selection()
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    reading.progress(f"measuring {Path(path).name}")
+    measured = measure(trace, selection)
+    device, graph = _slowest(Path(path), trace, measured)
+    reading.progress("replaying")
+    predictor = Predictor.of(graph)
+    forced = predictor.forced(fix) if fix else None
+    found = told(trace, device, forecast(device, predictor), forced)
+    found = replace(
+        found,
+        report=str(Path(path).absolute()),
+        others=tuple(one.key for one in measured.devices if one is not device),
+    )
+    if verify is None:
+        return found
+    after = read_trace(verify, reading=reading)
+    _, repaired = _slowest(Path(verify), after, measure(after, selection))
+    return checked(found, Path(verify).name, Predictor.of(repaired).base.step_ns)
+
+
+def _slowest(
+    path: Path, trace: Trace, measured: Measurements
+) -> tuple[DeviceMeasurements, StepGraph]:
+    """The device with the longest steps, and those."""
+    from overlapcheck.passes.replay.device_graph import device_graph
+
+    with_steps = [one for one in measured.devices if len(one.steps)]
+    for device in sorted(with_steps, key=lambda one: -int(one.steps.step_ns.max())):
+        graph = device_graph(trace, device, MOST_REPLAYED)
+        if graph is not None:
+            return device, graph
+    raise NoSteadySteps(
+        f"{path.name}: no steady steps to replay",
+        "name the steps with NVTX ranges ('step 1', 'step 2' ...), or say which they are: --steps",
+    )
 
 
 def run(

@@ -20,12 +20,14 @@ from overlapcheck.clean import clean
 from overlapcheck.comparison import Comparison
 from overlapcheck.errors import NotAReport
 from overlapcheck.fleet import FleetReport
+from overlapcheck.predicted import WhatIf
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import SCHEMA, Report
 from overlapcheck.report_result import ReportResult
 from overlapcheck.saved_comparison import SavedComparison
 from overlapcheck.saved_fleet import SavedFleetReport
 from overlapcheck.saved_report import SavedReport
+from overlapcheck.saved_what_if import SavedWhatIf
 
 _LARGEST = (1 << 63) - 1
 """Of nanoseconds, bytes and rows; no other number is larger."""
@@ -39,6 +41,11 @@ def report_document(report: Report) -> dict[str, Any]:
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """A comparison, as `report_document` gives a report."""
     return _document(SavedComparison.of(comparison))
+
+
+def what_if_document(found: WhatIf) -> dict[str, Any]:
+    """What repairs would win, as `report_document` gives a report."""
+    return _document(SavedWhatIf.of(found))
 
 
 def fleet_document(report: FleetReport) -> dict[str, Any]:

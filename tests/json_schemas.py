@@ -17,12 +17,14 @@ from overlapcheck import (
     comparison,
     finding,
     fleet,
+    predicted,
     report,
     report_result,
     saved_comparison,
     saved_fields,
     saved_fleet,
     saved_report,
+    saved_what_if,
     verdict,
 )
 from tests.conftest import ROOT
@@ -32,16 +34,18 @@ FORMS: dict[str, type[msgspec.Struct]] = {
     "report": saved_report.SavedReport,
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
+    "whatif": saved_what_if.SavedWhatIf,
 }
 VERSIONS = {
     "report": report.SCHEMA,
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
+    "whatif": predicted.SCHEMA,
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
-    *(collective_speed, finding, verdict, report, comparison, report_result, fleet),
-    *(saved_fields, saved_report, saved_comparison, saved_fleet),
+    *(collective_speed, finding, verdict, report, comparison, report_result, fleet, predicted),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if),
 )
 
 

@@ -23,6 +23,7 @@ from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.cli.standard_streams import standard_streams
+from overlapcheck.cli.whatif import whatif
 from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
@@ -51,7 +52,7 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, compare, baseline, render, init, explain, doctor, cache):
+for command in (run, analyze, compare, whatif, baseline, render, init, explain, doctor, cache):
     cli.add_command(command)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
 from overlapcheck.columns import ABSENT
 from overlapcheck.order import Work
-from overlapcheck.prediction import Prediction
+from overlapcheck.prediction import WORTH_WHILE, Prediction
 from overlapcheck.step_graph import StepGraph
 from overlapcheck.whatif.critical_path import next_bound
 from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs import REPAIRS
 from overlapcheck.whatif.replay import Replayed, replay
 
-WORTH_WHILE = 0.02
-"""A repair that wins a smaller share of the step is not called one."""
 PACE_TRIALS = 8
 PACE_TOLERANCE = 0.005
 BASE_SPREAD = 0.02
@@ -36,7 +35,9 @@ class Predictor:
     graph: StepGraph
     base: Replayed
     spread: float
-    """(90th − 10th percentile) / median of the recorded steps."""
+    """(90th - 10th percentile) / median of the recorded steps."""
+    at_own_pace: bool = False
+    _known: dict[tuple[str, ...], Prediction | None] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, graph: StepGraph, own_step_ns: int | None = None) -> Predictor:
@@ -44,10 +45,11 @@ class Predictor:
         base = replay(graph)
         low, middle, high = np.percentile(base.step_times_ns, (10, 50, 90))
         spread = float((high - low) / middle) if middle else 0.0
-        if own_step_ns is not None and own_step_ns < base.step_ns:
+        faster = own_step_ns is not None and own_step_ns < base.step_ns
+        if own_step_ns is not None and faster:
             graph = at_pace(graph, own_step_ns)
             base = replay(graph)
-        return cls(graph, base, spread)
+        return cls(graph, base, spread, faster)
 
     def applicable(self) -> tuple[Repair, ...]:
         """Repairs that change something here."""
@@ -55,12 +57,19 @@ class Predictor:
 
     def predict(self, repairs: Iterable[Repair]) -> Prediction | None:
         """The step with some causes repaired, in the order of `REPAIRS`; None without any."""
-        wanted = {repair.fix for repair in repairs}
+        wanted = {repair.reason for repair in repairs}
+        chosen = [repair for repair in REPAIRS if repair.reason in wanted]
+        key = tuple(repair.reason.cause for repair in chosen)
+        if key not in self._known:
+            self._known[key] = self._predicted(chosen)
+        return self._known[key]
+
+    def _predicted(self, chosen: Sequence[Repair]) -> Prediction | None:
         graph = self.graph
         said: list[str] = []
         applied: list[Repair] = []
-        for repair in REPAIRS:
-            repaired: Repaired | None = repair.apply(graph) if repair.fix in wanted else None
+        for repair in chosen:
+            repaired: Repaired | None = repair.apply(graph)
             if repaired is not None:
                 graph = repaired.graph
                 said.extend(repaired.edges_added)
@@ -72,7 +81,7 @@ class Predictor:
         step = after.step_ns
         low, high = self._band(after, bound.what)
         return Prediction(
-            fix=tuple(repair.fix for repair in applied),
+            fix=tuple(repair.reason.cause for repair in applied),
             what=tuple(repair.what for repair in applied),
             before_ns=self.base.step_ns,
             step_ns=step,
@@ -82,23 +91,37 @@ class Predictor:
             edges_added=tuple(dict.fromkeys(said)),
         )
 
+    def forced(self, causes: Sequence[str]) -> Prediction:
+        """The step with the named causes repaired, whether there is anything of them or not."""
+        found = self.predict([repair for repair in REPAIRS if repair.reason.cause in causes])
+        if found is None:
+            step, bound = self.base.step_ns, next_bound(self.base)
+            low, high = self._band(self.base, bound.what)
+            found = Prediction((), (), step, step, int(step * low), int(step * high), bound)
+        missing = tuple(cause for cause in causes if cause not in found.fix)
+        return replace(found, fix=tuple(dict.fromkeys(causes)), not_there=missing)
+
     def best_chain(self, repairs: Sequence[Repair]) -> Prediction | None:
         """The repairs that together win most, as few as it takes."""
-        chosen: list[Repair] = []
+        chosen: tuple[Repair, ...] = ()
         best: Prediction | None = None
-        rest = list(repairs)
-        while rest:
-            tried = [(self.predict([*chosen, repair]), repair) for repair in rest]
-            known = [(found, repair) for found, repair in tried if found is not None]
-            if not known:
-                break
-            found, repair = min(known, key=lambda one: one[0].step_ns)
-            before = best.step_ns if best else self.base.step_ns
-            if found.step_ns > before * (1 - WORTH_WHILE):
-                break
-            best, chosen = found, [*chosen, repair]
-            rest.remove(repair)
-        return best
+        while True:
+            rest = [repair for repair in repairs if repair not in chosen]
+            step = best.step_ns if best else self.base.step_ns
+            found = self._best([(*chosen, one) for one in rest], step)
+            # Two that win only together are not found one by one.
+            found = found or self._best([(*chosen, *two) for two in combinations(rest, 2)], step)
+            if found is None:
+                return best
+            chosen, best = found
+
+    def _best(
+        self, tried: Sequence[tuple[Repair, ...]], step_ns: int
+    ) -> tuple[tuple[Repair, ...], Prediction] | None:
+        """Of some sets of repairs the one that wins most, where it is worth while."""
+        known = [(repairs, found) for repairs in tried if (found := self.predict(repairs))]
+        worth = [one for one in known if one[1].step_ns <= step_ns * (1 - WORTH_WHILE)]
+        return min(worth, key=lambda one: one[1].step_ns) if worth else None
 
     def _band(self, after: Replayed, bound: str) -> tuple[float, float]:
         """Factors of the predicted step between which the real one is expected."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Index, Mask, one_of
+from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, Work
 from overlapcheck.step_graph import StepGraph, Why
 
@@ -37,8 +38,8 @@ class Repair(Protocol):
     """One way to take a cause away."""
 
     @property
-    def fix(self) -> str:
-        """Id of the cause: "pageable-copy"."""
+    def reason(self) -> Reason:
+        """The cause."""
 
     @property
     def what(self) -> str:

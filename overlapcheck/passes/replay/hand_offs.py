@@ -1,7 +1,7 @@
-"""Threads that wait for each other: a loader, or the thread of the backward pass.
+r"""Threads that wait for each other: a loader, or the thread of the backward pass.
 
 forward   [launches][ ........ waits ........ ][launches]
-backward            \\_[launches][launches]____/
+backward            \_[launches][launches]____/
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, into
 
@@ -15,7 +16,7 @@ from overlapcheck.whatif.repair import Repaired, into
 class KeepMemory:
     """Memory is kept between steps: no call allocates, and none waits for the device to free."""
 
-    fix: str = "allocation"
+    reason: Reason = Reason.ALLOCATION
     what: str = "allocate once and keep the memory"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repaired
 
@@ -12,7 +13,7 @@ from overlapcheck.whatif.repair import Repaired
 class NonBlockingStreams:
     """Streams that neither wait for the default stream nor make it wait."""
 
-    fix: str = "default-stream"
+    reason: Reason = Reason.DEFAULT_STREAM
     what: str = "non-blocking streams, ordered by events"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, copies, is_kernel
 
@@ -14,7 +15,7 @@ from overlapcheck.whatif.repair import Repaired, copies, is_kernel
 class NoEventWait:
     """Copies wait for the kernels that last read their buffer, a step ago, and for no others."""
 
-    fix: str = "event-wait"
+    reason: Reason = Reason.EVENT_WAIT
     what: str = "copy before the kernels, without waiting for them"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

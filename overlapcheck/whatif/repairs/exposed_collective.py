@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, into
@@ -32,7 +33,7 @@ class OverlapCollectives:
                                [reduce][reduce][reduce][reduce]
     """
 
-    fix: str = "exposed-collective"
+    reason: Reason = Reason.EXPOSED_COLLECTIVE
     what: str = "reduce by bucket under the backward pass"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

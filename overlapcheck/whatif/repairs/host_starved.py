@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT
 from overlapcheck.grouping import distinct
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, into
 
@@ -24,7 +25,7 @@ WAKES_NS = 2_000
 class LoaderInTime:
     """Input is ready when it is asked for: waits for it take no time."""
 
-    fix: str = "host-starved"
+    reason: Reason = Reason.HOST_STARVED
     what: str = "input ready in time: more loader workers, or prefetched"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

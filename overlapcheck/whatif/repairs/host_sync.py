@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Index
+from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import BULK_BYTES, STARTS_WITHIN_NS, Repaired, into
@@ -24,7 +25,7 @@ class NoHostSync:
     What the thread did with bulk results that it waited for, the device does instead.
     """
 
-    fix: str = "host-sync"
+    reason: Reason = Reason.HOST_SYNC
     what: str = "no wait for the device: read results back later"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

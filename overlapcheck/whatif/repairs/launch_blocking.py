@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, into
 
@@ -20,7 +21,7 @@ LAUNCHES_NS = 5_000
 class NoLaunchBlocking:
     """CUDA_LAUNCH_BLOCKING unset: launches return at once."""
 
-    fix: str = "launch-blocking"
+    reason: Reason = Reason.LAUNCH_BLOCKING
     what: str = "unset CUDA_LAUNCH_BLOCKING"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Mask
+from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
 from overlapcheck.whatif.repair import STARTS_WITHIN_NS, Repaired, copies, into
@@ -31,7 +32,7 @@ _IN_GRAPH = (
 class LaunchAsGraph:
     """What a thread hands over between two waits goes in one CUDA graph."""
 
-    fix: str = "launch-bound"
+    reason: Reason = Reason.LAUNCH_BOUND
     what: str = "launch as one CUDA graph"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Floats, Index
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import (
     BULK_BYTES,
@@ -31,7 +32,7 @@ class PinMemory:
              copy        [ . . . . . . . . . . ]                   [   ]
     """
 
-    fix: str = "pageable-copy"
+    reason: Reason = Reason.PAGEABLE_COPY
     what: str = "pin the host memory"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

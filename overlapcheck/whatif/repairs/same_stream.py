@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
 from overlapcheck.whatif.repair import (
@@ -34,7 +35,7 @@ class SecondStream:
              second   [copy 2][copy 3]
     """
 
-    fix: str = "same-stream"
+    reason: Reason = Reason.SAME_STREAM
     what: str = "copy on a second stream, one step ahead"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

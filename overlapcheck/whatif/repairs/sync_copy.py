@@ -8,6 +8,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT
+from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repaired, copies
 from overlapcheck.whatif.repairs.host_sync import without_waits
@@ -17,7 +18,7 @@ from overlapcheck.whatif.repairs.host_sync import without_waits
 class AsynchronousCopy:
     """cudaMemcpyAsync from pinned memory; streams wait by events, the thread does not."""
 
-    fix: str = "sync-copy"
+    reason: Reason = Reason.SYNC_COPY
     what: str = "copy asynchronously, ordered by events"
 
     def apply(self, graph: StepGraph) -> Repaired | None:

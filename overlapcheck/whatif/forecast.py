@@ -1,0 +1,62 @@
+"""Predicts what each repair wins that there is something to win from, and which ones together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from overlapcheck.forecast import Forecast
+from overlapcheck.ledger import Reason
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.prediction import WORTH_WHILE, Prediction
+from overlapcheck.whatif.predict import Predictor
+from overlapcheck.whatif.repair import Repair
+
+_OF_HOST = frozenset((Reason.LAUNCH_BOUND,))
+"""Repairs that change how long kernels lie apart: without idle time of the cause they win none."""
+
+
+def forecast(device: DeviceMeasurements, predictor: Predictor) -> Forecast:
+    """What the repairs of a device win, alone and together.
+
+    Args:
+        device: its ledger says what cost anything.
+        predictor: of its steady steps.
+    """
+    repairs = _with_idle_time(device, predictor)
+    alone = [found for repair in repairs if (found := predictor.predict([repair])) is not None]
+    alone.sort(key=lambda found: -found.win_ns)
+    graph = predictor.graph
+    return Forecast(
+        device=device.key,
+        before_ns=predictor.base.step_ns,
+        steps=graph.steps,
+        recorded_steps=graph.recorded_steps,
+        singles=tuple(alone),
+        best=predictor.best_chain(repairs),
+        pairs=_only_together(predictor, repairs, alone),
+        at_own_pace=predictor.at_own_pace,
+    )
+
+
+def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Repair]:
+    """Repairs of causes that left the device idle."""
+    ledger = device.ledger
+    length = ledger.end_ns - ledger.start_ns
+    enough = WORTH_WHILE * device.length_ns
+    return [
+        repair
+        for repair in predictor.applicable()
+        if (lost := int(length[ledger.reason == repair.reason].sum())) > 0
+        and (lost >= enough or repair.reason not in _OF_HOST)
+    ]
+
+
+def _only_together(
+    predictor: Predictor, repairs: list[Repair], alone: list[Prediction]
+) -> tuple[Prediction, ...]:
+    """Pairs of which neither wins anything without the other."""
+    nothing = {found.fix[0] for found in alone if not found.is_worth_while}
+    idle = [repair for repair in repairs if repair.reason.cause in nothing]
+    pairs = [predictor.predict(pair) for pair in combinations(idle, 2)]
+    found = [pair for pair in pairs if pair is not None and pair.is_worth_while]
+    return tuple(sorted(found, key=lambda pair: pair.step_ns))

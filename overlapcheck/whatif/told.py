@@ -1,0 +1,54 @@
+"""What is told of a forecast: the repairs that were asked for, or those that win something."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from overlapcheck._version import __version__
+from overlapcheck.forecast import Forecast
+from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.predicted import Checked, WhatIf
+from overlapcheck.prediction import Prediction
+from overlapcheck.trace import Trace
+
+
+def told(
+    trace: Trace, device: DeviceMeasurements, forecast: Forecast, asked: Prediction | None
+) -> WhatIf:
+    """What the repairs of a device win.
+
+    Args:
+        trace: the recording.
+        device: of it.
+        forecast: of that device.
+        asked: the repairs that the user named; None where none were.
+    """
+    repairs = (asked,) if asked else forecast.worth_while
+    best = forecast.best
+    if best and not asked and best not in repairs:
+        repairs = (*repairs, best)
+    return WhatIf(
+        tool_version=__version__,
+        report="",
+        program=trace.info.program,
+        gpu=device.gpu_name,
+        forecast=forecast,
+        repairs=repairs,
+        asked=asked is not None,
+    )
+
+
+def checked(found: WhatIf, report: str, real_ns: int) -> WhatIf:
+    """The same, with what was predicted beside what came true.
+
+    What was asked for is compared, else the best chain.
+
+    Args:
+        found: what the repairs win.
+        report: name of the recording of the repaired program.
+        real_ns: its median step.
+    """
+    if not found.repairs:
+        return found
+    predicted = found.repairs[0] if found.asked else found.forecast.best or found.repairs[0]
+    return replace(found, checked=Checked(report, predicted, real_ns))
