@@ -17,13 +17,7 @@ import numpy as np
 
 from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.rendezvous import Meeting
-
-APART_NS = 10_000
-"""Two launches lie about this far apart: what begins closer together has no order."""
-MIN_CROSSED = 3
-"""Fewer may be chance."""
-USUAL = 0.5
-"""Of the pairs: an order that differs less often is not how the program was written."""
+from overlapcheck.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
@@ -45,12 +39,15 @@ class Crossing:
     """Of each rank: exposed waiting in the crossed pairs."""
 
 
-def crossings(meetings: Sequence[Meeting], owners: Sequence[Sequence[int]]) -> tuple[Crossing, ...]:
+def crossings(
+    meetings: Sequence[Meeting], owners: Sequence[Sequence[int]], limits: Thresholds
+) -> tuple[Crossing, ...]:
     """All pairs of meetings whose ranks disagree about the order, costliest first.
 
     Args:
         meetings: of all ranks.
         owners: the rank that each member of each meeting is.
+        limits: how often, and by how much.
     """
     meetings_of: dict[int, list[int]] = {}
     for number, ranks in enumerate(owners):
@@ -62,27 +59,33 @@ def crossings(meetings: Sequence[Meeting], owners: Sequence[Sequence[int]]) -> t
     found = [
         crossing
         for (one, other), ranks in shared.items()
-        if ranks > 1 and (crossing := _crossing(one, other, meetings, owners)) is not None
+        if ranks > 1 and (crossing := _crossing((one, other), meetings, owners, limits)) is not None
     ]
     return tuple(sorted(found, key=lambda c: (-max(c.waiting_ns), c.one, c.other)))
 
 
 def _crossing(
-    one: int, other: int, meetings: Sequence[Meeting], owners: Sequence[Sequence[int]]
+    pair: tuple[int, int],
+    meetings: Sequence[Meeting],
+    owners: Sequence[Sequence[int]],
+    limits: Thresholds,
 ) -> Crossing | None:
+    one, other = pair
     ranks = [rank for rank in owners[one] if rank in owners[other]]
     first, second = meetings[one], meetings[other]
     a, b = _paired(first, second)
-    if a.size < MIN_CROSSED:
+    if a.size < limits.crossed_least:
         return None
     rows = [owners[one].index(rank) for rank in ranks]
     others = [owners[other].index(rank) for rank in ranks]
     # Both starts are the same rank's: no clock of another matters.
     ahead = second.start_ns[others][:, b] - first.start_ns[rows][:, a]
     crossed: Mask = np.logical_and(
-        (ahead > APART_NS).any(axis=0), (ahead < -APART_NS).any(axis=0), dtype=np.bool_
+        (ahead > limits.order_apart_ns).any(axis=0),
+        (ahead < -limits.order_apart_ns).any(axis=0),
+        dtype=np.bool_,
     )
-    if crossed.sum() < max(MIN_CROSSED, USUAL * a.size):
+    if crossed.sum() < max(limits.crossed_least, limits.crossed_share * a.size):
         return None
     waiting = (first.exposed_waiting_ns[rows][:, a] + second.exposed_waiting_ns[others][:, b])[
         :, crossed

@@ -10,6 +10,8 @@ import traceback
 from enum import IntEnum
 from pathlib import Path
 
+from overlapcheck.clean import clean
+
 
 class ExitCode(IntEnum):
     """Exit codes of every command; a CI job can branch on them."""
@@ -153,8 +155,7 @@ def foreseen(error: BaseException) -> OverlapcheckError:
 
 def _printable(text: object) -> str:
     """A text that we did not write, as one line that is no more than that."""
-    words = " ".join(str(text).split())
-    return "".join(char if char.isprintable() else "?" for char in words[:_MOST_TOLD])
+    return clean(" ".join(str(text).split()), _MOST_TOLD)
 
 
 def _place(error: BaseException) -> str:

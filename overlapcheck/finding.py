@@ -8,8 +8,9 @@ from enum import StrEnum
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration
+from overlapcheck.thresholds import Thresholds
 
-MATERIAL_SHARE = 0.02
+MATERIAL_SHARE = Thresholds.material_share
 """Below this share of the window nothing is called a cause of failure."""
 
 

@@ -56,7 +56,8 @@ def groups(*keys: Whole) -> tuple[Index, Ints]:
     for key in keys[1:]:
         found, code = numbered(key)
         if found.size > 1:
-            group = numbered(group * found.size + code)[1]
+            both = group * found.size + code
+            group = code if is_constant(group) else numbered(both)[1]
     if is_constant(group):
         return np.zeros(1, dtype=np.intp), group
     count = int(group.max()) + 1 if group.size else 0

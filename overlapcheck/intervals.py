@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlapcheck.columns import blocks
+from overlapcheck.searches import places
 
 Ns = npt.NDArray[np.int64]
 """Array of nanoseconds, shape (n,)."""
@@ -200,7 +201,7 @@ class Intervals:
         """See `covered_before`; `whole` is the time that the pieces before each one cover."""
         if not self:
             return np.zeros(at.shape, dtype=np.int64)
-        index = np.searchsorted(self.start_ns, at, side="right")
+        index = places(self.start_ns, at, side="right")
         before = np.maximum(index - 1, 0)
         start = self.start_ns[before]
         partial = np.minimum(at, self.end_ns[before]) - start
@@ -221,6 +222,11 @@ class Intervals:
         whole = np.concatenate(([0], np.cumsum(self.length_ns)))
         covered = np.empty(start.shape, dtype=np.int64)
         for block in blocks(start.size):
-            before = self._covered(start[block], whole)
-            np.maximum(self._covered(end[block], whole) - before, 0, out=covered[block])
+            begin, finish = start[block], end[block]
+            # Times mostly ascend: then few pieces are near those of one block.
+            first = max(int(np.searchsorted(self.end_ns, begin.min(), side="right")) - 1, 0)
+            near = slice(first, int(np.searchsorted(self.start_ns, finish.max())))
+            pieces = Intervals(self.start_ns[near], self.end_ns[near])
+            before = pieces._covered(begin, whole[near])
+            np.maximum(pieces._covered(finish, whole[near]) - before, 0, out=covered[block])
         return covered

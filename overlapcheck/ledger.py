@@ -77,6 +77,7 @@ class IdleLedger(Columns):
     call_name_id: Ints
     """CUDA call that held the launching thread; ABSENT for none."""
     call_start_ns: Ints
+    """On the device's clock."""
     call_ns: Ints
     call_tid: Ints
     """Thread that made that call, which need not be the launching one; ABSENT for none."""

@@ -202,6 +202,9 @@ class DeviceMeasurements(TimeUse):
     """Other processes that run kernels on the same GPU, and what they call it."""
     ranges: tuple[RangeUse, ...] = ()
     """By pattern of the selection, in its order."""
+    clock_skew_ns: int = 0
+    """By how much its clock is ahead of the host's at least; negative where behind. Times of the
+    host in its tables are on its clock: see `clocks.on_device_clock`."""
     notes: tuple[str, ...] = ()
     """What the user may want to know of the definitions: kernels that may be communication."""
 

@@ -290,12 +290,13 @@ def analyze_ranks(
     from overlapcheck.ranks.work import usable_cores
 
     reading = reading or Reading()
+    limits = (selection or Selection()).thresholds
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
     each = replace(reading, timeline=False, progress=silent, warn=silent)
     return judge_fleet(
-        JobReports(found.reports, found.unread, job or Job(), policy or Policy()),
+        JobReports(found.reports, found.unread, job or Job(), policy or Policy(), limits),
         partial(analyze, policy=policy, selection=selection, reading=each),
         engine,
     )

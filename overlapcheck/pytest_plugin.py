@@ -59,7 +59,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """Profile a program with nsys, then judge: `overlapcheck_run(command, **options)`.
 
     Options are those of `overlapcheck run` that say what to record (nsys, delay, duration,
-    capture_range, backtrace, event_trace, nsys_args), and the limits of `overlapcheck_analyze`.
+    capture_range, backtrace, sync_debug, event_trace, nsys_args), and the limits of
+    `overlapcheck_analyze`.
     """
 
     def run(command: Sequence[str], **options: Any) -> Judged:
@@ -98,6 +99,7 @@ def _recorded(options: Mapping[str, Any], folder: Path) -> tuple[CaptureSpec, di
     spec = CaptureSpec(
         event_trace=left.pop("event_trace", False),
         backtrace=left.pop("backtrace", False),
+        sync_debug=left.pop("sync_debug", False),
         delay_s=left.pop("delay", 0),
         duration_s=left.pop("duration", 0),
         capture_range=left.pop("capture_range", ""),

@@ -22,16 +22,8 @@ from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
+from overlapcheck.thresholds import Thresholds
 
-MIN_OCCASIONS = 3
-"""Fewer shared collectives prove nothing."""
-CLOCK_TOLERANCE_NS = 50_000
-"""By how much ends may differ for other reasons than different clocks or communicators."""
-END_TOLERANCE = 0.2
-"""The same, as a share of the transfer: the last blocks arrive one after the other."""
-MAX_APART = 0.1
-"""Share of the occasions that may contradict a meeting."""
-_NEAR_NS = 5_000_000
 _STEP = 1 << 32
 
 
@@ -146,21 +138,26 @@ def communicator_of(collectives: Collectives) -> tuple[int, int]:
     return int(collectives.communicator[0]), int(said[0]) if said.size == 1 else ABSENT
 
 
-def meetings(members: Sequence[Member]) -> tuple[Meeting, ...]:
-    """All groups of two and more members that met, in the order of their first member."""
+def meetings(members: Sequence[Member], limits: Thresholds) -> tuple[Meeting, ...]:
+    """All groups of two and more members that met, in the order of their first member.
+
+    Args:
+        members: who may have met.
+        limits: how often, and how closely.
+    """
     alike: dict[tuple[object, ...], list[int]] = {}
     keys = {}
     for number, member in enumerate(members):
         meeting_kinds = [kind for kind in CollectiveKind if kind.meets]
         usable = np.flatnonzero(np.isin(member.attendance.kind, meeting_kinds))
-        if usable.size >= MIN_OCCASIONS:
+        if usable.size >= limits.meeting_occasions_least:
             keys[number] = _Keyed(member, usable)
             key = (member.host, member.communicator, *keys[number].signature)
             alike.setdefault(key, []).append(number)
     found = []
     for numbers in alike.values():
-        for group in _groups(numbers, keys):
-            meeting = _meet(group, keys)
+        for group in _groups(numbers, keys, limits):
+            meeting = _meet(group, keys, limits.meeting_occasions_least)
             if meeting is not None:
                 found.append(meeting)
     return tuple(sorted(found, key=lambda meeting: meeting.members))
@@ -193,7 +190,7 @@ class _Keyed:
         return np.searchsorted(self.key, keys)
 
 
-def _groups(numbers: list[int], keyed: dict[int, _Keyed]) -> list[list[int]]:
+def _groups(numbers: list[int], keyed: dict[int, _Keyed], limits: Thresholds) -> list[list[int]]:
     """Members that meet the first one of their group."""
     anchors = {n: int(keyed[n].end[keyed[n].end.size // 2]) for n in numbers}
     common = reduce(np.intersect1d, (keyed[n].key for n in numbers))
@@ -203,8 +200,8 @@ def _groups(numbers: list[int], keyed: dict[int, _Keyed]) -> list[list[int]]:
     groups: list[list[int]] = []
     for number in numbers:
         for group in reversed(groups):
-            near = abs(anchors[group[0]] - anchors[number]) <= _NEAR_NS
-            if (near or not common.size) and _met(keyed[group[0]], keyed[number]):
+            near = abs(anchors[group[0]] - anchors[number]) <= limits.meeting_near_ns
+            if (near or not common.size) and _met(keyed[group[0]], keyed[number], limits):
                 group.append(number)
                 break
         else:
@@ -212,25 +209,26 @@ def _groups(numbers: list[int], keyed: dict[int, _Keyed]) -> list[list[int]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _met(one: _Keyed, other: _Keyed) -> bool:
+def _met(one: _Keyed, other: _Keyed, limits: Thresholds) -> bool:
     keys = np.intersect1d(one.key, other.key, assume_unique=True)
-    if keys.size < MIN_OCCASIONS:
+    if keys.size < limits.meeting_occasions_least:
         return False
     a, b = one.at(keys), other.at(keys)
     begun = np.maximum(one.start[a], other.start[b])
-    apart = begun > np.minimum(one.end[a], other.end[b]) + CLOCK_TOLERANCE_NS
+    apart = begun > np.minimum(one.end[a], other.end[b]) + limits.meeting_end_ns
     wrong = apart | (one.kind[a] != other.kind[b])
-    if np.mean(wrong) > MAX_APART:
+    if np.mean(wrong) > limits.meeting_apart_share:
         return False
     ends = np.abs(one.end[a] - other.end[b])
     moved = np.minimum(one.end[a] - one.start[a], other.end[b] - other.start[b])
-    return bool(np.median(ends) <= max(CLOCK_TOLERANCE_NS, END_TOLERANCE * np.median(moved)))
+    apart_ns = max(limits.meeting_end_ns, limits.meeting_end_share * np.median(moved))
+    return bool(np.median(ends) <= apart_ns)
 
 
-def _meet(group: list[int], keyed: dict[int, _Keyed]) -> Meeting | None:
+def _meet(group: list[int], keyed: dict[int, _Keyed], least: int) -> Meeting | None:
     mine = [keyed[n] for n in group]
     keys = reduce(np.intersect1d, (one.key for one in mine))
-    if keys.size < MIN_OCCASIONS:
+    if keys.size < least:
         return None
     at = [one.at(keys) for one in mine]
     kinds = np.stack([one.kind[i] for one, i in zip(mine, at, strict=True)])
@@ -238,7 +236,7 @@ def _meet(group: list[int], keyed: dict[int, _Keyed]) -> Meeting | None:
     at = [i[agreed] for i in at]
     start = np.stack([one.start[i] for one, i in zip(mine, at, strict=True)])
     end = np.stack([one.end[i] for one, i in zip(mine, at, strict=True)])
-    if start.shape[1] < MIN_OCCASIONS:
+    if start.shape[1] < least:
         return None
     begun = np.clip(start.max(axis=0), start, end)
     sizes = np.stack(

@@ -14,6 +14,7 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
+from overlapcheck.thresholds import moved_text
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
 
@@ -296,4 +297,4 @@ class Report:
     @property
     def moved(self) -> str:
         """The moved thresholds in words, "start-latency-ns = 5000"; "" where none was."""
-        return ", ".join(f"{name} = {value:g}" for name, value in self.thresholds.items())
+        return moved_text(self.thresholds)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
-from overlapcheck.columns import ABSENT, Index, Ints, Scalar, Whole
+from overlapcheck.columns import ABSENT, Index, Ints, Scalar, Whole, is_constant
+
+_MANY = 8
+
+
+def places(sorted_values: Whole, at: Whole, *, side: Literal["left", "right"]) -> Index:
+    """`np.searchsorted`, in a fraction of its time for many numbers in order among few values."""
+    if at.size < _MANY * sorted_values.size or (at[1:] < at[:-1]).any():
+        return np.searchsorted(sorted_values, at, side=side)
+    # Each value is looked up among the numbers instead.
+    ahead = np.searchsorted(at, sorted_values, side="right" if side == "left" else "left")
+    return np.repeat(np.arange(ahead.size + 1), np.diff(ahead, prepend=0, append=at.size))
 
 
 def last_at_or_before(sorted_values: Whole, at: Whole) -> Index:
     """Position of the last value that is not above each of `at`; ABSENT where all are."""
-    return np.searchsorted(sorted_values, at, side="right") - 1
+    return places(sorted_values, at, side="right") - 1
 
 
 def last_before(sorted_values: Whole, at: Whole) -> Index:
     """Position of the last value below each of `at`; ABSENT where there is none."""
-    return np.searchsorted(sorted_values, at, side="left") - 1
+    return places(sorted_values, at, side="left") - 1
 
 
 def position_of(sorted_values: Whole, wanted: Whole) -> Index:
@@ -47,5 +60,10 @@ def taken(column: npt.NDArray[Scalar], rows: Whole, otherwise: int) -> npt.NDArr
     """The column at some rows, another value where a row is ABSENT."""
     if column.size == 0:
         return np.full(rows.shape, otherwise, dtype=column.dtype)
+    absent = rows == ABSENT
+    if is_constant(column) and not absent.any():
+        return np.broadcast_to(column[0], rows.shape)
     # Row -1 exists, too, so rows that are absent need no care.
-    return np.where(rows == ABSENT, column.dtype.type(otherwise), column[rows])
+    values = column[rows]
+    np.putmask(values, absent, otherwise)
+    return values

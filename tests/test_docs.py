@@ -17,10 +17,12 @@ from tests.architecture_parts import parts
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.test_layers import MAX_LINES, STAGES
+from tests.threshold_page import tables
 
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+THRESHOLDS = ROOT / "docs" / "thresholds.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = (ARCHITECTURE, CONTRIBUTING, ROOT / "docs" / "definitions.md")
+PAGES = (ARCHITECTURE, THRESHOLDS, CONTRIBUTING, ROOT / "docs" / "definitions.md")
 WAY = r"^\| `(overlapcheck/[a-z_/]+)` \| ([^|]+) \|"
 MARK, END_MARK = "<!-- parts -->\n", "<!-- /parts -->"
 PLACES = ("overlapcheck/", "tests/", "fixtures/", "docs/", ".ci/", "bench/", "examples/")
@@ -75,6 +77,16 @@ def test_the_parts_are_those_of_the_package() -> None:
         ARCHITECTURE.write_text(fresh, encoding="utf-8")
 
     assert page() == fresh, "make golden writes it anew"
+
+
+def test_the_numbers_that_decide_are_those_of_the_package() -> None:
+    before, rest = page(THRESHOLDS).split("<!-- numbers -->\n")
+    _, after = rest.split("<!-- /numbers -->")
+    fresh = f"{before}<!-- numbers -->\n{tables()}\n\n<!-- /numbers -->{after}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        THRESHOLDS.write_text(fresh, encoding="utf-8")
+
+    assert page(THRESHOLDS) == fresh, "make golden writes it anew"
 
 
 def test_the_way_of_a_copy_goes_through_functions_that_exist() -> None:

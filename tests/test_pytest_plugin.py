@@ -211,7 +211,7 @@ from overlapcheck.captured import CapturedReport
 from pathlib import Path
 
 def profile(spec, command, nsys, **_):
-    print(spec.delay_s, command, spec.keep_in.is_dir())
+    print(spec.delay_s, spec.sync_debug, command, spec.keep_in.is_dir())
     return CapturedReport(Path({report!r}), {exit_code}, "", ())
 
 home.profile = profile
@@ -223,12 +223,13 @@ discovery.find_nsys = lambda given: Nsys(Path("/n/nsys"), "2025.3.1")
 def test_a_run_is_recorded_then_judged(project: Project, real_export: RealExport) -> None:
     recorded = RECORDED.format(report=str(real_export("pt_pageable")), exit_code=0)
     code, out = project.pytest(
-        recorded + "run = overlapcheck_run(['python', 'train.py'], delay=3, max_recoverable=20)\n"
+        recorded + "run = overlapcheck_run(['python', 'train.py'], delay=3, sync_debug=True,"
+        " max_recoverable=20)\n"
         "assert run.outcome == 'PASS'"
     )
 
     assert code == 1
-    assert "3 ['python', 'train.py'] True" in out
+    assert "3 True ['python', 'train.py'] True" in out
     assert "FAIL recoverable: 70.4 ms of 318.5 ms (limit: overlapcheck_run())" in out
 
 

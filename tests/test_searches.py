@@ -1,9 +1,18 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from overlapcheck.columns import ABSENT
-from overlapcheck.searches import covering, last_at_or_before, last_before, position_of, taken
+from overlapcheck.columns import ABSENT, compact, is_constant
+from overlapcheck.searches import (
+    covering,
+    last_at_or_before,
+    last_before,
+    places,
+    position_of,
+    taken,
+)
 
 
 def test_positions_in_sorted_values_are_absent_where_there_is_none() -> None:
@@ -29,3 +38,20 @@ def test_values_are_taken_at_rows_that_there_are() -> None:
 
     assert taken(column, rows, 0).tolist() == [9, 0, 7]
     assert taken(column[:0], rows, 5).tolist() == [5, 5, 5]
+
+
+@given(st.lists(st.integers(0, 20), max_size=4), st.lists(st.integers(-2, 22)))
+def test_numbers_are_placed_as_numpy_places_them(values: list[int], numbers: list[int]) -> None:
+    few = np.array(sorted(values), dtype=np.int64)
+    for many in (numbers, sorted(numbers)):
+        at = np.array(many, dtype=np.int64)
+        left, right = np.searchsorted(few, at), np.searchsorted(few, at, side="right")
+        assert places(few, at, side="left").tolist() == left.tolist()
+        assert places(few, at, side="right").tolist() == right.tolist()
+
+
+def test_a_constant_column_taken_at_rows_that_there_are_stays_stored_once() -> None:
+    column = compact(np.array([7, 7, 7]))
+
+    assert is_constant(taken(column, np.array([2, 1, 0]), 0))
+    assert taken(column, np.array([2, ABSENT]), 0).tolist() == [7, 0]

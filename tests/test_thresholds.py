@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from overlapcheck.causes import causes, manual
 from overlapcheck.checks.judge import judge
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.measure import measure
 from overlapcheck.policy.resolve import Source, resolve, settings_of
@@ -17,11 +19,41 @@ from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.reporting.build import build_report
 from overlapcheck.saved import report_document as document
 from overlapcheck.selection import Selection
-from overlapcheck.thresholds import Threshold, Thresholds, with_values
+from overlapcheck.threshold import Threshold
+from overlapcheck.thresholds import Thresholds, with_values
 from overlapcheck.verdict import Policy
+from tests.conftest import ROOT
 from tests.pictures import picture
 
+PACKAGE = ROOT / "overlapcheck"
+STAGES = ("passes", "causes", "checks", "compare")
 ALL = Thresholds().described()
+DECIDING = [
+    *(PACKAGE / "collective_order.py", PACKAGE / "collective_speed.py", PACKAGE / "rendezvous.py"),
+    *(PACKAGE / "ranks" / "meet.py", PACKAGE / "ranks" / "outliers.py", PACKAGE / "finding.py"),
+    *(path for stage in STAGES for path in (PACKAGE / stage).rglob("*.py")),
+]
+"""Modules in which a number may decide."""
+DECIDE_NOTHING = {
+    "ABSENT": "stands for none",
+    "NO_STEP": "stands for none",
+    "_STEP": "packs two numbers into one",
+    "_FIRST_SITE": "numbers places",
+    "_MOST_DIGITS": "of an int64",
+    "P95_DEVIATIONS": "of a normal distribution",
+    "MEDIAN_FACTOR": "of a normal distribution",
+    "NORMAL": "of a normal distribution",
+    "_SAMPLED": "rows that are looked at, for time",
+    "_MAX_KERNELS": "rows that are looked at, for time",
+    "_PROJECTIONS": "random signs, for time",
+    "_DENSE": "which of two searches is faster",
+    "_FEW": "which of two searches is faster",
+    "_MOST_THREADS": "for time",
+    "MOST_DEVICES": "more are refused",
+    "UNIFORM_RATIO": "how values are written",
+    "NAME_LENGTH": "how much is shown",
+}
+"""Module constants that are no thresholds, and why; MAX_... is how much is shown."""
 LAUNCHES = """
 s7   kernel fwd               |.aa.bb.cc|
 t1   cudaLaunchKernel         |a..b..c..|
@@ -42,6 +74,36 @@ def test_the_page_of_each_cause_shows_the_numbers_that_decide_about_it(one: Thre
         assert f"{one.name} = {one.value:g}" in manual(cause)
 
 
+@pytest.mark.parametrize("path", DECIDING, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_number_decides_anywhere_else(path: Path) -> None:
+    numbers = {
+        target.id
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_number(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+    assert {name for name in numbers if not name.startswith("MAX_")} <= set(DECIDE_NOTHING)
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.BinOp):
+        return _is_number(value.left)
+    if isinstance(value, ast.UnaryOp):
+        return _is_number(value.operand)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+
+
+def test_what_is_fixed_is_listed_and_stays_as_it_is() -> None:
+    fixed = {one.name: one.value for one in ALL if one.fixed}
+
+    assert fixed["material-share"] == MATERIAL_SHARE
+    with pytest.raises(TypeError, match="material_share"):
+        with_values({"material-share": 0.1})
+    assert not set(Thresholds().moved()) & set(fixed)
+
+
 def settings(tmp_path: Path, text: str) -> Selection:
     file = tmp_path / "overlapcheck.toml"
     file.write_text(text, encoding="utf-8")
@@ -57,6 +119,16 @@ def test_the_policy_file_moves_a_threshold_and_the_ledger_follows(tmp_path: Path
     assert moved.thresholds == Thresholds(submit_slack_ns=500_000)
     assert Reason.LAUNCH_BOUND in usual
     assert Reason.LAUNCH_BOUND not in other
+
+
+def test_the_policy_file_moves_what_makes_a_recording_incomplete(tmp_path: Path) -> None:
+    lost = "s7   kernel fwd               |.aa....cc.dd|\n"
+    trace = picture(f"{lost}t1   cudaLaunchKernel         |a..b..c..d..|\n", column_us=10).trace()
+    moved = settings(tmp_path, "[thresholds]\nlost-share = 0.5\n")
+
+    (problem,) = measure(trace, Selection(skip=0)).problems
+    assert "1 of 4 kernel launches left no row" in problem.what
+    assert measure(trace, moved).problems == ()
 
 
 def test_a_profile_lays_its_thresholds_over_those_of_the_file(tmp_path: Path) -> None:
@@ -80,6 +152,7 @@ def test_a_profile_lays_its_thresholds_over_those_of_the_file(tmp_path: Path) ->
         ('away-ns = "100us"', "not a number"),
         ("ceiling-share = 1.5", "out of range"),
         ("contention-ratio = 0.5", "out of range"),
+        ("material-share = 0.05", "is 0.02 by definition and cannot be moved"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -> None:

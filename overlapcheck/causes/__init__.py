@@ -18,7 +18,7 @@ from types import ModuleType
 from overlapcheck.causes._base import Cause
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.recorder import Recorder
-from overlapcheck.thresholds import Thresholds
+from overlapcheck.thresholds import USUAL
 
 
 @cache
@@ -65,7 +65,7 @@ def _recording(cause_id: str, recorders: Sequence[Recorder]) -> str:
 
 def _numbers(cause_id: str) -> str:
     """The thresholds that decide about a cause, and why they are what they are."""
-    mine = [one for one in Thresholds().described() if cause_id in one.causes]
+    mine = [one for one in USUAL.described() if cause_id in one.causes]
     if not mine:
         return ""
     lines = ["", "Numbers that decide"]

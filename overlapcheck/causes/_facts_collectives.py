@@ -116,7 +116,8 @@ def order(context: Context) -> list[str]:
     me = next(i for i, d in enumerate(devices) if d.key == context.device.key)
     met = context.measured.meetings
     lines = []
-    for one in crossings(met, [meeting.members for meeting in met]):
+    owners = [meeting.members for meeting in met]
+    for one in crossings(met, owners, context.measured.thresholds):
         if me not in one.ranks:
             continue
         mine = one.ranks.index(me)

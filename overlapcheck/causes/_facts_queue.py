@@ -16,13 +16,10 @@ from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts_collectives import kinds, tells
 from overlapcheck.collectives import Collectives
 from overlapcheck.columns import ABSENT, Mask
+from overlapcheck.connections import VARIABLE, Connections
 from overlapcheck.order import Relation, Work
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.searches import last_at_or_before, taken
-
-VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
-DEFAULT_CONNECTIONS = 8
-"""Hardware queues that a context uses unless the variable says otherwise."""
 
 
 def behind_compute(context: Context) -> list[str]:
@@ -76,15 +73,14 @@ def _ordered(context: Context, rows: Collectives) -> Mask:
 
 
 def _why(context: Context) -> str:
-    said = context.measured.environment.get(VARIABLE, "")
-    queues = int(said) if said.isdigit() else DEFAULT_CONNECTIONS
+    queues = Connections.of(context.measured.environment)
     streams = len(context.device.streams)
     crowded = "or kernels that leave no multiprocessor free delay a collective the same way"
-    if said.isdigit() and streams > queues:
-        return f"{VARIABLE}={said}, and {count_of(streams, 'stream')} had work; {crowded}"
-    if streams > queues:
-        return f"{streams} streams share the usual {queues} hardware queues; {crowded}"
+    if queues.said and streams > queues.count:
+        return f"{VARIABLE}={queues.count}, and {count_of(streams, 'stream')} had work; {crowded}"
+    if streams > queues.count:
+        return f"{streams} streams share the usual {queues.count} hardware queues; {crowded}"
     return (
-        f"{count_of(streams, 'stream')} and {queues} hardware queues: kernels that leave no"
+        f"{count_of(streams, 'stream')} and {queues.count} hardware queues: kernels that leave no"
         " multiprocessor free are the likelier reason; a priority for the collectives' stream helps"
     )

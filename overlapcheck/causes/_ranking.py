@@ -47,7 +47,7 @@ class _Fired:
 def findings(measured: Measurements) -> tuple[Finding, ...]:
     """All causes that cost anything, over all devices, in rank order."""
     fired = [
-        _Fired(device, cause, evidence, recurrence(cause.id, evidence, device, measured.names))
+        _Fired(device, cause, evidence, recurrence(cause.id, evidence, device, measured))
         for device in measured.devices
         for cause in causes().values()
         if (evidence := cause.detect(device, measured)) is not None

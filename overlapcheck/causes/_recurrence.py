@@ -22,13 +22,10 @@ from overlapcheck.causes._base import Evidence
 from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import IdleLedger, Reason
-from overlapcheck.measurements import DeviceMeasurements, Names, WindowSource
+from overlapcheck.measurements import DeviceMeasurements, Measurements, Names, WindowSource
 from overlapcheck.quantities import duration
+from overlapcheck.thresholds import Thresholds
 
-QUARTER = 0.25
-"""Of the steps: what happens in fewer is a spike."""
-MIN_RETURNS = 3
-"""So often at even distances is no coincidence; a period needs as many."""
 MAX_SPIKES = 2
 """Spikes that are told; the longest are."""
 
@@ -49,20 +46,20 @@ class Recurrence:
 
 
 def recurrence(
-    cause: str, evidence: Evidence, device: DeviceMeasurements, names: Names
+    cause: str, evidence: Evidence, device: DeviceMeasurements, measured: Measurements
 ) -> Recurrence:
     """How a cause recurs in the steps of its device; without steps nothing is a spike."""
-    steps, total = device.steps, evidence.blamed.total_ns
+    steps, total, limits = device.steps, evidence.blamed.total_ns, measured.thresholds
     count = device.window.steps
     if not count or len(steps) == 0 or not evidence.placed:
         return Recurrence(lasting_ns=total)
     cost = evidence.blamed.overlap_with(steps.start_ns, steps.end_ns)
     hit = cost > 0
-    if device.window.source is WindowSource.KERNEL_PERIOD and comes_again(hit):
+    if device.window.source is WindowSource.KERNEL_PERIOD and comes_again(hit, limits):
         return Recurrence(int(hit.sum()), float(np.median(cost[hit])), lasting_ns=total)
     ranked = np.sort(cost)[::-1]
     # A step without kernels has no row, and no cost.
-    quarter = ceil(QUARTER * count)
+    quarter = ceil(Thresholds.spike_step_share * count)
     usual = int(ranked[quarter - 1]) if quarter <= ranked.size else 0
     lasting = int(np.minimum(cost, usual).sum())
     least = MATERIAL_SHARE * device.window.length_ns
@@ -74,27 +71,27 @@ def recurrence(
         median_ns=float(np.median(cost[hit])) if hit.any() else 0.0,
         recurs=recurs,
         lasting_ns=lasting if stands_out else total,
-        spikes=tuple(_spikes(cause, cost, usual, device, names)) if told else (),
+        spikes=tuple(_spikes(cause, cost, usual, device, measured)) if told else (),
     )
 
 
-def comes_again(hit: Mask) -> bool:
+def comes_again(hit: Mask, limits: Thresholds) -> bool:
     """Whether steps are hit at even distances over at least half of the window."""
     rows = np.flatnonzero(hit)
-    if rows.size < MIN_RETURNS or 2 * (rows[-1] - rows[0]) < hit.size:
+    if rows.size < limits.returns_least or 2 * (rows[-1] - rows[0]) < hit.size:
         return False
     distance = np.diff(rows)
-    return bool(distance.max() <= 2 * np.median(distance))
+    return bool(distance.max() <= limits.returns_distance_ratio * np.median(distance))
 
 
 def _spikes(
-    cause: str, cost: np.ndarray, usual: int, device: DeviceMeasurements, names: Names
+    cause: str, cost: np.ndarray, usual: int, device: DeviceMeasurements, measured: Measurements
 ) -> list[str]:
-    spikes = np.flatnonzero(cost > 2 * usual)
+    spikes = np.flatnonzero(cost > measured.thresholds.spike_ratio * usual)
     longest = spikes[np.argsort(-cost[spikes], kind="stable")][:MAX_SPIKES]
     lines = []
     for row in sorted(longest.tolist()):
-        what = _call(cause, row, device, names)
+        what = _call(cause, row, device, measured.names)
         number, lost = int(device.steps.number[row]), duration(int(cost[row]))
         said = f"{what}, {lost} without compute" if what else f"{cause} {lost}"
         lines.append(f"one-off: {said} at step {number}")

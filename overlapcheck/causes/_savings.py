@@ -14,17 +14,18 @@ was merely late, and start latencies, are there only until then.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
 from overlapcheck.causes._job import others_of_job
-from overlapcheck.causes._recurrence import QUARTER
-from overlapcheck.columns import one_of
+from overlapcheck.columns import Ints, one_of
 from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
-from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.thresholds import Thresholds
 
 _GOES_WITH_ANY = (
     Reason.HOST_SYNC,
@@ -39,23 +40,55 @@ _GOES_WITH_ANY = (
 """Pieces in which nothing but the host's lateness, a start, the link or short work of the device's
 own held it: the link's time is part of the bound already."""
 
+_CAUSES_THAT_GO = frozenset(reason.cause for reason in _GOES_WITH_ANY)
+
 _GOES_WITH = {Reason.SAME_STREAM: (Reason.PAGEABLE_COPY, Reason.SYNC_COPY)}
 """A second stream takes the copies out of the way, from whatever memory they are."""
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Some idle time of the window."""
+
+    total_ns: int
+    of_steps_ns: Ints
+    """What of it lies in each step, shape (steps,)."""
+
+    @classmethod
+    def of(cls, pieces: Intervals, steps: StepTimes) -> _Cost:
+        return cls(pieces.total_ns, pieces.overlap_with(steps.start_ns, steps.end_ns))
+
+    def __add__(self, other: _Cost) -> _Cost:
+        """Both, where they are disjoint."""
+        return _Cost(self.total_ns + other.total_ns, self.of_steps_ns + other.of_steps_ns)
+
+    @property
+    def more_ns(self) -> int:
+        """What as many steps could have more of it than those of this window have.
+
+        The gap before the first step lies outside: it may be as long as the longest. Where steps
+        differ, all may be like the quarter of them that has most.
+        """
+        count = self.of_steps_ns.size
+        if count < 2:
+            return 0
+        cost = np.sort(self.of_steps_ns)
+        quarter = int(cost[-ceil(Thresholds.spike_step_share * count)])
+        return max(int(cost[-1]), count * quarter - self.total_ns)
 
 
 class Savings:
     """What the repairs of one device's causes can save, over as many steps as the window has."""
 
     def __init__(self, device: DeviceMeasurements, measured: Measurements) -> None:
-        ledger = device.ledger
-        self._goes_with = _pieces(ledger, _GOES_WITH_ANY)
         self._device = device
         elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
         bound = max(_bound_ns(device), *elsewhere, 0)
-        won = device.idle | device.stalled
-        self._most = max(0, device.window.length_ns - bound) + self._more(won)
+        won = _Cost.of(device.idle | device.stalled, device.steps)
+        self._most = max(0, device.window.length_ns - bound) + won.more_ns
+        self._goes_with = _Cost.of(_pieces(device.ledger, _GOES_WITH_ANY), device.steps)
 
-    def at_most(self, blamed: Intervals, cause: str = "", *, placed: bool = True) -> int:
+    def at_most(self, blamed: Intervals, cause: str, *, placed: bool = True) -> int:
         """The most that the repair of a cause can save, ns.
 
         Args:
@@ -68,32 +101,11 @@ class Savings:
         for reason, others in _GOES_WITH.items():
             if reason.cause == cause:
                 blamed |= _pieces(self._device.ledger, others)
-        # Rows of a ledger are disjoint: most causes lie in what goes with any, or beside it.
-        shared_ns = int(self._goes_with.overlap_with(blamed.start_ns, blamed.end_ns).sum())
-        if shared_ns == blamed.total_ns:
-            return self._bounded(self._goes_with)
-        if shared_ns == 0:
-            return self._bounded(self._goes_with, blamed)
-        return self._bounded(blamed | self._goes_with)
-
-    def _bounded(self, *disjoint: Intervals) -> int:
-        total_ns = sum(pieces.total_ns for pieces in disjoint)
-        return min(total_ns + self._more(*disjoint), self._most)
-
-    def _more(self, *disjoint: Intervals) -> int:
-        """What as many steps could have more of it than those of this window have.
-
-        The gap before the first step lies outside: it may be as long as the longest. Where steps
-        differ, all may be like the quarter of them that has most.
-        """
-        steps = self._device.steps
-        if len(steps) < 2:
-            return 0
-        parts = [pieces.overlap_with(steps.start_ns, steps.end_ns) for pieces in disjoint]
-        cost = np.sort(np.sum(parts, axis=0))
-        quarter = int(cost[-ceil(QUARTER * len(steps))])
-        total_ns = sum(pieces.total_ns for pieces in disjoint)
-        return max(int(cost[-1]), len(steps) * quarter - total_ns)
+        # Rows of a ledger are disjoint: a cause lies in what goes with any, or beside it.
+        won = self._goes_with
+        if cause not in _CAUSES_THAT_GO:
+            won += _Cost.of(blamed, self._device.steps)
+        return min(won.total_ns + won.more_ns, self._most)
 
 
 def _pieces(ledger: IdleLedger, reasons: tuple[Reason, ...]) -> Intervals:

@@ -30,18 +30,19 @@ def with_sync_warnings(
     """
     if not warnings:
         return findings
-    windows = {device.key: device.window for device in measured.devices}
+    devices = {device.key: device for device in measured.devices}
     told = []
     for finding in findings:
         if finding.cause == Reason.HOST_SYNC.cause:
-            window = windows[finding.device]
+            device = devices[finding.device]
+            window, skew_ns = device.window, device.clock_skew_ns
             inside = [
                 w
                 for w in warnings
                 if w.pid == finding.device.pid
                 and (
                     utc_start_ns is None
-                    or window.start_ns <= w.utc_ns - utc_start_ns < window.end_ns
+                    or window.start_ns <= w.utc_ns - utc_start_ns + skew_ns < window.end_ns
                 )
             ]
             finding = _named(finding, inside)

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.finding import Finding, SourceLine
 from overlapcheck.intervals import Intervals
@@ -99,6 +100,7 @@ def _inside(
     inside = np.zeros(len(rows), dtype=bool)
     for tid in np.unique(rows.tid).tolist():
         own = ranges.rows(ranges.tid == tid)
+        own = on_device_clock(own, device.clock_skew_ns)
         covered = Intervals.of(own.start_ns, own.end_ns)
         mine = np.flatnonzero(rows.tid == tid)
         at = rows.call_start_ns[mine]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from overlapcheck.cli.options import Judging, judging_options
+from overlapcheck.cli.options import Judging, judging_options_of_ranks
 from overlapcheck.cli.rank_options import Fleet, fleet_options
 
 
 @click.command(short_help="Judge an existing report (.nsys-rep, .qdrep, .sqlite).")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
-@judging_options
+@judging_options_of_ranks
 @fleet_options
 @click.option("--nsys", type=click.Path(path_type=Path), metavar="PATH",
               help="The nsys to export with; default: the newest one found.")  # fmt: skip
@@ -27,17 +27,16 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
     """
     from overlapcheck import pipeline
-    from overlapcheck.cli.inputs import several_of
+    from overlapcheck.cli.inputs import are_ranks, several_of, tells_of_ranks
     from overlapcheck.cli.output import deliver, reading_of
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
     one = several_of(reports, judging)
-    if one is not None:
-        from overlapcheck.cli.ranks import analyze_ranks, is_job
+    if one is not None and are_ranks(one, judging):
+        from overlapcheck.cli.ranks import analyze_ranks
 
-        if is_job(one, judging.policy):
-            return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_ranks(one, judging, fleet, nsys)
     report = one.reports[0] if one else Path(reports[0])
     with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
@@ -46,9 +45,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             selection=judging.selection,
             reading=reading_of(judging, nsys, progress),
         )
-    if one is not None:
-        from overlapcheck.cli.ranks import analyze_ranks, lacks_ranks
+    if one is not None and tells_of_ranks(report, result):
+        from overlapcheck.cli.ranks import analyze_ranks
 
-        if lacks_ranks(report, result):
-            return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_ranks(one, judging, fleet, nsys)
     return deliver(result, judging)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
     from overlapcheck.ranks.inputs import Inputs
+    from overlapcheck.report import Report
 
 
 def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
@@ -33,3 +34,17 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
         outputs += table_files(judging.tables, judging.tables_format)
     spare_inputs(outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
     return named
+
+
+def are_ranks(found: Inputs, judging: Judging) -> bool:
+    """Whether what was found, if it is but one report, is to be judged as ranks of a job."""
+    from overlapcheck.ranks.missing import is_job
+
+    return is_job(found, judging.policy)
+
+
+def tells_of_ranks(path: Path, report: Report) -> bool:
+    """Whether the only report that was found says that there are further ranks."""
+    from overlapcheck.ranks.merge import lacks_ranks
+
+    return lacks_ranks(path, report)

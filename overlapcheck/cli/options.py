@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -71,19 +71,6 @@ _OPTIONS = (
         type=_PERCENT,
         metavar="PCT",
         help="Largest share with communication and no compute.",
-    ),
-    click.option(
-        "--max-failing-ranks",
-        type=_PERCENT,
-        metavar="PCT",
-        show_default="0",
-        help="Several reports: largest share of the ranks that may fail.",
-    ),
-    click.option(
-        "--expect-ranks",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Several reports: how many ranks there must be; default: as many as reports say.",
     ),
     click.option(
         "--require-copies/--no-require-copies",
@@ -169,6 +156,21 @@ _OPTIONS = (
         help="Neither keep the export of a report nor use one; see overlapcheck cache.",
     ),
 )
+_OF_RANKS = (
+    click.option(
+        "--max-failing-ranks",
+        type=_PERCENT,
+        metavar="PCT",
+        show_default="0",
+        help="Several reports: largest share of the ranks that may fail.",
+    ),
+    click.option(
+        "--expect-ranks",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Several reports: how many ranks there must be; default: as many as reports say.",
+    ),
+)
 
 _NAMES = (
     "min_overlap",
@@ -199,13 +201,21 @@ _NAMES = (
 
 def judging_options(command: Command) -> Command:
     """Add the shared options; the command receives them as one `judging` argument."""
+    return _with(command, _OPTIONS)
 
+
+def judging_options_of_ranks(command: Command) -> Command:
+    """The same, and those that judge several reports."""
+    return _with(command, (*_OPTIONS, *_OF_RANKS))
+
+
+def _with(command: Command, added: Sequence[Callable[[Command], Command]]) -> Command:
     @wraps(command)
     def with_judging(**options: Any) -> Any:
-        judging = _judging(**{name: options.pop(name) for name in _NAMES})
+        judging = _judging(**{name: options.pop(name, None) for name in _NAMES})
         return command(judging=judging, **options)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed(added):
         with_judging = option(with_judging)
     return with_judging  # type: ignore[return-value]  # wraps keeps the signature for click
 

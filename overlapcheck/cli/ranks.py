@@ -18,14 +18,10 @@ from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.job_reports import JobReports
-from overlapcheck.ranks.merge import lacks_ranks
-from overlapcheck.ranks.missing import is_job
 from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.reading import Reading
 from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
-
-__all__ = ["analyze_ranks", "is_job", "lacks_ranks"]
 
 
 def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
@@ -41,7 +37,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
-            JobReports(paths, found.unread, fleet.job, policy),
+            JobReports(paths, found.unread, fleet.job, policy, judging.selection.thresholds),
             partial(pipeline.analyze, **how),
             engine,
             store=store_of(judging) if fleet.resume else None,

@@ -7,6 +7,7 @@ from overlapcheck.compare.metric import Metric
 from overlapcheck.compare.pairing import Pair
 from overlapcheck.comparison import Appeared, Change, Quantity, Unit
 from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.thresholds import Thresholds
 
 
 def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:
@@ -21,7 +22,7 @@ def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:
         unit, uncertain = Unit.NS, noise.noise_ns(steps[0], steps[1], "idle")
         over = [device.window.steps or 1 for device in pair]
     else:
-        unit, uncertain = Unit.SHARE, noise.LEAST_SHARE
+        unit, uncertain = Unit.SHARE, Thresholds.noise_share
         over = [max(device.window_ns, 1) for device in pair]
     changes = [
         Metric(cause, unit).compared(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import hypot, sqrt
 
 from overlapcheck.report import DeviceReport, Spread, StepSummary
+from overlapcheck.thresholds import Thresholds
 
 Whole = Callable[[DeviceReport], float]
 
@@ -20,9 +21,6 @@ P95_DEVIATIONS = 1.645
 """How far above the median the 95th percentile of a normal distribution lies."""
 MEDIAN_FACTOR = 1.253
 """Standard error of a median over that of a mean."""
-DEVIATIONS = 2.0
-LEAST_SHARE = 0.01
-"""Of the base's step, or one percentage point of a share."""
 
 NOISE_RULE = (
     "twice the standard error of the difference of the medians, from the spread over the"
@@ -46,7 +44,9 @@ def noise_ns(base: StepSummary, new: StepSummary, which: str) -> float:
         which: field of `StepSummary`: "step", "idle", "exposed_copy".
     """
     errors = (uncertainty_ns(getattr(side, which), side.count) for side in (base, new))
-    return max(DEVIATIONS * hypot(*errors), LEAST_SHARE * base.step.median_ns)
+    return max(
+        Thresholds.noise_deviations * hypot(*errors), Thresholds.noise_share * base.step.median_ns
+    )
 
 
 def noise_of_share(devices: tuple[DeviceReport, DeviceReport], which: str, of: Whole) -> float:
@@ -64,4 +64,4 @@ def noise_of_share(devices: tuple[DeviceReport, DeviceReport], which: str, of: W
         for device in devices
         if device.steps is not None and (whole := of(device)) > 0
     ]
-    return max(DEVIATIONS * hypot(*errors), LEAST_SHARE)
+    return max(Thresholds.noise_deviations * hypot(*errors), Thresholds.noise_share)

@@ -17,10 +17,8 @@ from overlapcheck.quantities import duration
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace_tables import ApiCalls
 
-# Of so many rows, some may be damaged: one in a hundred, or one in twenty, proves nothing.
-_LEAST = 20
-_MOST = 20_000
-_PERCENT, _FIVE_PERCENT = 0.01, 0.05
+_SAMPLED = 20_000
+"""Launches that are looked at: of millions some thousands tell as much, in less time."""
 
 
 @dataclass(frozen=True)
@@ -57,38 +55,39 @@ def clock_skew_ns(
     behind_ns = _behind_ns(order.operations, device_id, limits, launches_return=launches_return)
     if behind_ns > limits.submit_slack_ns:
         return -behind_ns
-    ahead_ns = _ahead_ns(order, device_id, calls)
+    ahead_ns = _ahead_ns(order, device_id, calls, limits)
     return ahead_ns if ahead_ns > limits.submit_slack_ns else 0
 
 
 def _behind_ns(
     ops: Operations, device_id: int, limits: Thresholds, *, launches_return: bool
 ) -> int:
-    # Of millions of launches some thousands tell as much.
-    rows = slice(None, None, len(ops) // _MOST + 1)
+    rows = slice(None, None, len(ops) // _SAMPLED + 1)
     some = Sample(
         ops.start_ns[rows], ops.launch_start_ns[rows], ops.launch_end_ns[rows], ops.work[rows]
     )
     some = some.rows((ops.call[rows] != ABSENT) & (ops.device_id[rows] == device_id))
     start, called = some.start_ns, some.launch_start_ns
-    behind_ns = -_quantile(start - called, _PERCENT)
+    behind_ns = -_quantile(start - called, limits.skew_damaged_share, limits)
     if launches_return:
         returned = some.launch_end_ns
         short = (returned - called < limits.blocking_call_ns) & (some.work == Work.COMPUTE)
-        behind_ns = max(behind_ns, -_quantile((start - returned)[short], _FIVE_PERCENT))
+        behind_ns = max(
+            behind_ns, -_quantile((start - returned)[short], limits.skew_launch_share, limits)
+        )
     return behind_ns
 
 
-def _ahead_ns(order: Order, device_id: int, calls: ApiCalls) -> int:
+def _ahead_ns(order: Order, device_id: int, calls: ApiCalls, limits: Thresholds) -> int:
     waits = order.edges.of(Relation.HOST)
     mine = order.operations.device_id[waits.before] == device_id
     before, call = waits.before[mine], waits.call[mine]
     # Half of all waits, for one may have been given up.
-    return _quantile(order.operations.end_ns[before] - calls.end_ns[call], 0.5)
+    return _quantile(order.operations.end_ns[before] - calls.end_ns[call], 0.5, limits)
 
 
-def _quantile(values: Ints, share: float) -> int:
-    if values.size < _LEAST:
+def _quantile(values: Ints, share: float, limits: Thresholds) -> int:
+    if values.size < limits.skew_rows_least:
         return 0
     place = int(share * (values.size - 1))
     return int(np.partition(values, place)[place])

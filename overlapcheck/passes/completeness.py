@@ -14,13 +14,13 @@ from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.kinds import CopyKind
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
-from overlapcheck.passes.lost_nodes import TOLERATED_SHARE
 from overlapcheck.passes.lost_rows import lost_rows
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
 from overlapcheck.selection import Selection
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing, Strings, Trace
 
 
@@ -30,15 +30,16 @@ def capture_problems(
     """Everything that makes one process's recording incomplete; empty when it is complete."""
     if len(process.kernels) == 0:
         return [_no_kernels(trace, process)]
+    limits = selection.thresholds
     found = [
-        lost_names(process),
-        *lost_rows(trace, process),
-        _rows_without_launches(trace, process),
-        impossible_rows(process, excerpt=selection.window_ns is not None),
+        lost_names(process, limits),
+        *lost_rows(trace, process, limits),
+        _rows_without_launches(trace, process, limits),
+        impossible_rows(process, limits, excerpt=selection.window_ns is not None),
         _backward(trace.info, process),
-        _copies_of_unknown_kind(process),
+        _copies_of_unknown_kind(process, limits),
         _steps_without_work(process, trace.strings, selection),
-        _untimed(trace.info, process),
+        _untimed(trace.info, process, limits),
         _lasting_no_time(process),
         *_messages(trace.info, process),
     ]
@@ -51,7 +52,9 @@ def launched_kernels(process: ProcessTables) -> bool:
     return bool((launches & process.calls.succeeded).any())
 
 
-def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProblem | None:
+def _rows_without_launches(
+    trace: Trace, process: ProcessTables, limits: Thresholds
+) -> CaptureProblem | None:
     kernels = process.kernels
     if len(process.calls) == 0:
         return process.problem(
@@ -67,7 +70,7 @@ def _rows_without_launches(trace: Trace, process: ProcessTables) -> CaptureProbl
     else:
         # Kernels launched before the capture began come first and are whole.
         lost = int((orphan & (kernels.start_ns > matched_starts.min())).sum())
-    if lost <= TOLERATED_SHARE * len(kernels):
+    if lost <= limits.lost_share * len(kernels):
         return None
     return process.problem(
         CaptureFault.ROWS_WITHOUT_LAUNCHES,
@@ -102,9 +105,9 @@ def _steps_without_work(
     )
 
 
-def _copies_of_unknown_kind(process: ProcessTables) -> CaptureProblem | None:
+def _copies_of_unknown_kind(process: ProcessTables, limits: Thresholds) -> CaptureProblem | None:
     unknown = int(np.count_nonzero(process.copies.kind == CopyKind.UNKNOWN))
-    if unknown <= TOLERATED_SHARE * len(process.copies):
+    if unknown <= limits.lost_share * len(process.copies):
         return None
     return process.problem(
         CaptureFault.COPIES_WITHOUT_ROWS,
@@ -125,8 +128,10 @@ def _backward(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | Non
     )
 
 
-def _untimed(info: CaptureInfo, process: ProcessTables) -> CaptureProblem | None:
-    if info.dropped_untimed <= TOLERATED_SHARE * len(process.kernels):
+def _untimed(
+    info: CaptureInfo, process: ProcessTables, limits: Thresholds
+) -> CaptureProblem | None:
+    if info.dropped_untimed <= limits.lost_share * len(process.kernels):
         return None
     return process.problem(
         CaptureFault.UNTIMED_ROWS,

@@ -23,29 +23,25 @@ from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.passes.streams import by_stream
-from overlapcheck.passes.submissions import CLOCK_NOISE_NS, NEVER, device_wait_returned
+from overlapcheck.passes.submissions import NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
-# How far clocks of host and device may drift apart before a row counts as damaged.
-DRIFT_NS = 1_000_000
-# Rows of its own stream that one row runs across: one may be a dependent launch that began early.
-MIN_ENCLOSED = 2
-_SHORTEST_RECORDING_NS = 1_000_000_000
-# Ten times what the fastest caches of today do.
-_MOST_BYTES_PER_NS = 100_000
 
-
-def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> CaptureProblem | None:
+def impossible_rows(
+    process: ProcessTables, limits: Thresholds, *, excerpt: bool = False
+) -> CaptureProblem | None:
     """Rows that contradict their call, their context, their stream, the recording or their size.
 
     Args:
         process: one process.
+        limits: how far times and sizes may be off.
         excerpt: whether only a part was read, which tells nothing of where the recording ends.
     """
     found: list[tuple[int, int, str]] = []
-    drifted = _clocks_drifted(process)
+    drifted = _clocks_drifted(process, limits)
     for table, noun in (
         (process.kernels, "kernel"),
         (process.copies, "copy"),
@@ -53,7 +49,7 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
     ):
         if not len(table):
             continue
-        for mask, why in _contradictions(process, table, drifted=drifted, excerpt=excerpt):
+        for mask, why in _contradictions(process, table, limits, drifted=drifted, excerpt=excerpt):
             rows = np.flatnonzero(mask)
             if rows.size:
                 at = int(table.start_ns[rows[0]])
@@ -69,21 +65,28 @@ def impossible_rows(process: ProcessTables, *, excerpt: bool = False) -> Capture
 
 
 def _contradictions(
-    process: ProcessTables, table: Kernels | Copies | Memsets, *, drifted: bool, excerpt: bool
+    process: ProcessTables,
+    table: Kernels | Copies | Memsets,
+    limits: Thresholds,
+    *,
+    drifted: bool,
+    excerpt: bool,
 ) -> list[tuple[Mask, str]]:
     call = _calls_of(process, table)
-    found = [] if excerpt else [(_outside(process, table), "lies outside the recording")]
+    found = [] if excerpt else [(_outside(process, table, limits), "lies outside the recording")]
     if len(process.calls):
         if not drifted:
-            found.append((_early(process, table, call), "begins before it was launched"))
+            found.append((_early(process, table, call, limits), "begins before it was launched"))
         failed = (call != NO_CALL) & ~process.calls.succeeded[np.maximum(call, 0)]
         found.append((failed, "was launched by a call that failed"))
-        found.append((_outlasting(process, table, call), "ends after a wait for it returned"))
+        found.append(
+            (_outlasting(process, table, call, limits), "ends after a wait for it returned")
+        )
     if isinstance(table, Copies):
-        moved = np.maximum(table.end_ns - table.start_ns, 1) * _MOST_BYTES_PER_NS
+        moved = np.maximum(table.end_ns - table.start_ns, 1) * limits.most_bytes_per_ns
         found.append((table.bytes > moved, "moves more than memory can in its time"))
     found.append((_elsewhere(process, table), "ran on another device than its context"))
-    found.append((_enclosing(table), "runs across others of its stream"))
+    found.append((_enclosing(table, limits), "runs across others of its stream"))
     return found
 
 
@@ -93,19 +96,22 @@ def _calls_of(process: ProcessTables, table: Kernels | Copies | Memsets) -> Inde
     return process.launches.rows(table.correlation_id)
 
 
-def _early(process: ProcessTables, table: Kernels | Copies | Memsets, call: Index) -> Mask:
+def _early(
+    process: ProcessTables, table: Kernels | Copies | Memsets, call: Index, limits: Thresholds
+) -> Mask:
     launch = process.calls.start_ns[np.maximum(call, 0)]
-    mask: Mask = (call != NO_CALL) & (table.start_ns < launch - DRIFT_NS)
+    mask: Mask = (call != NO_CALL) & (table.start_ns < launch - limits.drift_ns)
     return mask
 
 
-def _clocks_drifted(process: ProcessTables) -> bool:
+def _clocks_drifted(process: ProcessTables, limits: Thresholds) -> bool:
     """Whether most rows of every kind begin too early: clocks do that, damage moves few."""
     if not len(process.calls):
         return False
     tables = [t for t in (process.kernels, process.copies, process.memsets) if len(t)]
     return all(
-        np.count_nonzero(_early(process, table, _calls_of(process, table))) * 2 >= len(table)
+        np.count_nonzero(_early(process, table, _calls_of(process, table), limits)) * 2
+        >= len(table)
         for table in tables
     )
 
@@ -121,54 +127,68 @@ def _elsewhere(process: ProcessTables, table: Kernels | Copies | Memsets) -> Mas
     return mask
 
 
-def _outside(process: ProcessTables, table: Kernels | Copies | Memsets) -> Mask:
+def _outside(process: ProcessTables, table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
     """Rows that lie further from what the host did than that lasted."""
     host = [part for part in (process.calls, process.ranges, process.os_calls) if len(part)]
     if not host:
         return np.zeros(len(table), dtype=bool)
     begin = min(int(part.start_ns[0]) for part in host)
     end = max(int(part.end_ns.max()) for part in host)
-    margin = max(end - begin, _SHORTEST_RECORDING_NS)
+    margin = max(end - begin, limits.shortest_recording_ns)
     mask: Mask = (table.end_ns > end + margin) | (table.start_ns < begin - margin)
     return mask
 
 
-def _outlasting(process: ProcessTables, table: Kernels | Copies | Memsets, call: Ints) -> Mask:
+def _outlasting(
+    process: ProcessTables, table: Kernels | Copies | Memsets, call: Ints, limits: Thresholds
+) -> Mask:
     """Rows that end after a wait for their device returned that began after their launch."""
     mask = np.zeros(len(table), dtype=bool)
+    drift_ns = limits.drift_ns
     used = distinct(process.kernels.context_id).size, distinct(process.kernels.device_id).size
-    long = np.flatnonzero((table.end_ns - table.start_ns > DRIFT_NS) & (call != NO_CALL))
+    long = np.flatnonzero((table.end_ns - table.start_ns > drift_ns) & (call != NO_CALL))
     if used != (1, 1) or long.size == 0:
         return mask
     launched = process.calls.end_ns[call[long]]
     returned = device_wait_returned(process, launched)
     late = (returned != NEVER) & (
-        table.end_ns[long] > np.minimum(returned, NEVER - DRIFT_NS) + DRIFT_NS
+        table.end_ns[long] > np.minimum(returned, NEVER - drift_ns) + drift_ns
     )
     late &= table.context_id[long] == process.kernels.context_id[0]
     mask[long[late]] = True
     return mask
 
 
-def _enclosing(table: Kernels | Copies | Memsets) -> Mask:
+def _enclosing(table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
     """Rows during which several others of their stream begin and end.
 
     Nodes of a graph are left out: its branches share a stream and run side by side.
     """
     mask = np.zeros(len(table), dtype=bool)
+    least = limits.enclosed_least
+    if _inside(table.end_ns, limits).size < least:
+        return mask
     for rows in by_stream(table).values():
         alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
-        if alone.size <= MIN_ENCLOSED:
+        if alone.size <= least:
+            continue
+        inside = _inside(end, limits)
+        if inside.size < least:
             continue
         reach = np.maximum.accumulate(end)
-        inside = np.flatnonzero(end[1:] < reach[:-1] - CLOCK_NOISE_NS) + 1
-        if inside.size < MIN_ENCLOSED:
-            continue
         call = table.correlation_id[alone]
         # The first row that reaches so far is the one that runs across.
         outer = np.searchsorted(reach, reach[inside])
         apart = call[inside] != call[outer]
         times = np.bincount(outer[apart], minlength=start.size)
-        mask[alone[times >= MIN_ENCLOSED]] = True
+        mask[alone[times >= least]] = True
     return mask
+
+
+def _inside(end_ns: Ints, limits: Thresholds) -> Index:
+    """Rows, sorted by start, that end while an earlier one still runs."""
+    if end_ns.size == 0:
+        return np.empty(0, dtype=np.intp)
+    reach = np.maximum.accumulate(end_ns)
+    return np.flatnonzero(end_ns[1:] < reach[:-1] - limits.clock_noise_ns) + 1

@@ -8,19 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.capture_problem import CaptureFault, CaptureProblem
-from overlapcheck.columns import ABSENT, Ints, Mask
-from overlapcheck.grouping import numbered
+from overlapcheck.columns import ABSENT, Ints, Mask, is_in
+from overlapcheck.grouping import distinct
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 
-# Below this share of rows, and of their time, names cannot turn a verdict.
-_TOLERATED_SHARE = 0.01
 
-
-def lost_names(process: ProcessTables) -> CaptureProblem | None:
-    """The problem of a process that lost the names of more than a few of its rows."""
+def lost_names(process: ProcessTables, limits: Thresholds) -> CaptureProblem | None:
+    """The problem of a process that lost the names of many of its rows, or of their time."""
     kernels, calls, ranges = process.kernels, process.calls, process.ranges
     strings = process.strings
     parts = (
@@ -36,7 +34,7 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
             continue
         length = (table.end_ns - table.start_ns).astype(np.float64)
         share = max(lost.mean(), length[lost].sum() / max(length.sum(), 1.0))
-        if share > _TOLERATED_SHARE:
+        if share > limits.lost_share:
             said.append(f"{int(lost.sum())} of {count_of(len(table), noun)}")
     if not said:
         return None
@@ -50,8 +48,6 @@ def lost_names(process: ProcessTables) -> CaptureProblem | None:
 def _nameless(name_id: Ints, strings: Strings, begin: str = "") -> Mask:
     if name_id.size == 0:
         return np.zeros(0, dtype=bool)
-    found, position = numbered(name_id)
-    texts = map(strings.text, found.tolist())
-    lost = np.array([not (text and text.startswith(begin)) for text in texts], dtype=bool)
-    mask: Mask = lost[position] if lost.any() else np.zeros(name_id.size, dtype=bool)
-    return mask
+    texts = ((i, strings.text(i)) for i in distinct(name_id).tolist())
+    lost = [i for i, text in texts if not (text and text.startswith(begin))]
+    return is_in(name_id, lost) if lost else np.zeros(name_id.size, dtype=bool)

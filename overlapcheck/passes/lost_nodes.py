@@ -20,18 +20,19 @@ from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Codes, Ints, is_constant
 from overlapcheck.grouping import distinct, groups, numbered
 from overlapcheck.passes.process import ProcessTables
-from overlapcheck.passes.submissions import NEVER, Work, while_capturing
+from overlapcheck.passes.submissions import NEVER, HandedOver, while_capturing
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing
 from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
-# Below this share lost rows cannot turn a verdict whose limits are shares of five and more.
-TOLERATED_SHARE = 0.01
-
 
 def lost_nodes(
-    process: ProcessTables, work: Codes, missing: Mapping[Work, Missing]
+    process: ProcessTables,
+    work: Codes,
+    missing: Mapping[HandedOver, Missing],
+    limits: Thresholds,
 ) -> CaptureProblem | None:
     """The problem of a process whose graph launches left fewer rows than they have nodes.
 
@@ -39,11 +40,12 @@ def lost_nodes(
         process: one process.
         work: what each of its calls hands over.
         missing: tables that are not there at all.
+        limits: how many may be lost.
     """
-    tables: dict[Work, Kernels | Copies | Memsets] = {
-        Work.KERNEL: process.kernels,
-        Work.COPY: process.copies,
-        Work.MEMSET: process.memsets,
+    tables: dict[HandedOver, Kernels | Copies | Memsets] = {
+        HandedOver.KERNEL: process.kernels,
+        HandedOver.COPY: process.copies,
+        HandedOver.MEMSET: process.memsets,
     }
     nodes = {kind: table for kind, table in tables.items() if _any(table.graph_node_id)}
     if not nodes:
@@ -61,7 +63,7 @@ def lost_nodes(
     varying = process.strings.matching(process.calls.name_id, _makes_nodes_optional)
     columns = (column[node != ABSENT] for column in (node, launch, start))
     lost, expected = _compare(*columns, varying=bool(varying.any()))
-    if lost <= TOLERATED_SHARE * max(expected, 1):
+    if lost <= limits.lost_share * max(expected, 1):
         return None
     return _problem(
         process, f"{lost} of {count_of(expected, 'graph node')} launched left no row on the device"
@@ -72,7 +74,7 @@ def _makes_nodes_optional(call: str) -> bool:
     return "GraphConditionalHandleCreate" in call or "NodeSetEnabled" in call
 
 
-_NOUNS = {Work.KERNEL: "kernels", Work.COPY: "copies", Work.MEMSET: "memsets"}
+_NOUNS = {HandedOver.KERNEL: "kernels", HandedOver.COPY: "copies", HandedOver.MEMSET: "memsets"}
 
 
 def _problem(process: ProcessTables, what: str) -> CaptureProblem:

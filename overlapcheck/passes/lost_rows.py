@@ -24,14 +24,13 @@ from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import Codes, Ints, Mask
 from overlapcheck.grouping import distinct, numbered
-from overlapcheck.passes.lost_nodes import TOLERATED_SHARE, lost_nodes
+from overlapcheck.passes.lost_nodes import lost_nodes
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.submissions import (
-    CLOCK_NOISE_NS,
     NEVER,
     DeviceRows,
+    HandedOver,
     Submissions,
-    Work,
     device_rows,
     done_by_ns,
     submissions,
@@ -39,56 +38,46 @@ from overlapcheck.passes.submissions import (
 )
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing, Trace
 
-# Calls per thread whose work may be on its way when a recording is stopped.
-IN_FLIGHT = 2
-# Less than this share may follow the last row: the rest is a recording of its own.
-MAX_CUT_SHARE = 0.1
-# How much longer than any recorded work what runs when a recording is stopped may have taken.
-PATIENCE = 2
 
-
-def lost_rows(trace: Trace, process: ProcessTables) -> list[CaptureProblem]:
+def lost_rows(trace: Trace, process: ProcessTables, limits: Thresholds) -> list[CaptureProblem]:
     """Problems of calls without rows, per kind of work."""
     work = work_of_calls(process)
     handed_over = submissions(process, work)
     missing = _missing(trace)
     found: list[CaptureProblem | None] = []
     if not handed_over.present.all():
-        search = _Search(process, work, handed_over)
-        found += [
-            _problem(process, kind, search.count(kind), search.total(kind), missing.get(kind))
-            for kind in _FAULTS
-        ]
+        search = _Search(process, work, handed_over, limits)
+        found += [_problem(search, kind, missing.get(kind)) for kind in _FAULTS]
         found.append(_graphs(process, search, trace.info))
-    found.append(lost_nodes(process, work, missing))
+    found.append(lost_nodes(process, work, missing, limits))
     return [problem for problem in found if problem is not None]
 
 
-def _missing(trace: Trace) -> dict[Work, Missing]:
+def _missing(trace: Trace) -> dict[HandedOver, Missing]:
     """Tables that are not there at all, by what they would hold."""
-    tables = {Work.COPY: trace.copies, Work.MEMSET: trace.memsets}
+    tables = {HandedOver.COPY: trace.copies, HandedOver.MEMSET: trace.memsets}
     found = {kind: table for kind, table in tables.items() if isinstance(table, Missing)}
-    return found | ({Work.KERNEL: trace.single_kernels} if trace.single_kernels else {})
+    return found | ({HandedOver.KERNEL: trace.single_kernels} if trace.single_kernels else {})
 
 
 _CALLS = {
-    Work.KERNEL: ("kernel launch", "kernel launches"),
-    Work.COPY: ("copy call", "copy calls"),
-    Work.MEMSET: ("memset call", "memset calls"),
+    HandedOver.KERNEL: ("kernel launch", "kernel launches"),
+    HandedOver.COPY: ("copy call", "copy calls"),
+    HandedOver.MEMSET: ("memset call", "memset calls"),
 }
 _FAULTS = {
-    Work.KERNEL: CaptureFault.LAUNCHES_WITHOUT_ROWS,
-    Work.COPY: CaptureFault.COPIES_WITHOUT_ROWS,
-    Work.MEMSET: CaptureFault.MEMSETS_WITHOUT_ROWS,
+    HandedOver.KERNEL: CaptureFault.LAUNCHES_WITHOUT_ROWS,
+    HandedOver.COPY: CaptureFault.COPIES_WITHOUT_ROWS,
+    HandedOver.MEMSET: CaptureFault.MEMSETS_WITHOUT_ROWS,
 }
 
 
-def _problem(
-    process: ProcessTables, kind: Work, lost: int, total: int, missing: Missing | None
-) -> CaptureProblem | None:
-    if not lost > TOLERATED_SHARE * max(total, 1):
+def _problem(search: _Search, kind: HandedOver, missing: Missing | None) -> CaptureProblem | None:
+    process, lost, total = search.process, search.count(kind), search.total(kind)
+    if not lost > search.limits.lost_share * max(total, 1):
         return None
     where = " on the device" if missing is None else f": {missing.why}"
     said = f"{lost} of {count_of(total, *_CALLS[kind])} left no row{where}"
@@ -107,6 +96,7 @@ class _Search:
     process: ProcessTables
     work: Codes
     handed_over: Submissions
+    limits: Thresholds
 
     @cached_property
     def rows(self) -> DeviceRows:
@@ -124,12 +114,14 @@ class _Search:
 
     @property
     def in_flight(self) -> int:
-        return IN_FLIGHT * int(distinct(self.process.calls.tid[self.handed_over.call]).size)
+        return self.limits.in_flight_calls * int(
+            distinct(self.process.calls.tid[self.handed_over.call]).size
+        )
 
-    def total(self, kind: Work) -> int:
+    def total(self, kind: HandedOver) -> int:
         return int(np.count_nonzero(self.handed_over.work == kind))
 
-    def count(self, kind: Work) -> int:
+    def count(self, kind: HandedOver) -> int:
         """Calls of a kind whose rows are lost."""
         mine = self.handed_over.work == kind
         call, present = self.handed_over.call[mine], self.handed_over.present[mine]
@@ -141,15 +133,17 @@ class _Search:
         done[~present] = done_by_ns(self.process, self.work, self.rows, call[~present])
         interior = ~present & _interior(thread, present)
         # Copies overtake each other on streams of their own; kernels are held to their order.
-        if kind is not Work.KERNEL:
+        if kind is not HandedOver.KERNEL:
             interior &= ~self._may_wait(submit, done)
         tail = ~present & ~interior
         return int(np.count_nonzero(interior | self._lost_tail(kind, thread, submit, done, tail)))
 
-    def _lost_tail(self, kind: Work, thread: Ints, submit: Ints, done: Ints, tail: Mask) -> Mask:
+    def _lost_tail(
+        self, kind: HandedOver, thread: Ints, submit: Ints, done: Ints, tail: Mask
+    ) -> Mask:
         proven = tail & (done != NEVER)
-        lost: Mask = done < self.last_end_ns - CLOCK_NOISE_NS
-        too_many = np.count_nonzero(tail) >= MAX_CUT_SHARE * tail.size
+        lost: Mask = done < self.last_end_ns - self.limits.clock_noise_ns
+        too_many = np.count_nonzero(tail) >= self.limits.cut_share * tail.size
         if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
             return tail
         open_ = tail & ~proven
@@ -161,9 +155,9 @@ class _Search:
 
     def may_be_cut(self, count: int, total: int) -> bool:
         """Whether so many calls after the last row may only have been cut off."""
-        return count <= self.in_flight or count < MAX_CUT_SHARE * total
+        return count <= self.in_flight or count < self.limits.cut_share * total
 
-    def _others_went_on(self, kind: Work, submit: Ints, tail: Mask) -> bool:
+    def _others_went_on(self, kind: HandedOver, submit: Ints, tail: Mask) -> bool:
         """Whether other work ran for longer than any of this kind ever waited or took."""
         if not tail.any():
             return False
@@ -178,16 +172,18 @@ class _Search:
         alone = end[1:] - np.maximum(end[:-1], start[1:])
         longest = max(int(end[0] - start[0]), int(alone.max()) if alone.size else 0)
         silence = self.last_end_ns - max(int(end[-1]), first)
-        return silence > PATIENCE * longest + CLOCK_NOISE_NS
+        return silence > self.limits.patience_ratio * longest + self.limits.clock_noise_ns
 
-    def _of_forgotten_threads(self, kind: Work, thread: Ints, submit: Ints, tail: Mask) -> Mask:
+    def _of_forgotten_threads(
+        self, kind: HandedOver, thread: Ints, submit: Ints, tail: Mask
+    ) -> Mask:
         """Calls of threads that have not one row, and waited longer than anything recorded did."""
         alike = self.work[self.rows.call] == kind
         known = np.isin(thread, self.process.calls.tid[self.rows.call[alike]])
         old = self.last_end_ns - submit > self._longest_wait()
         lost = tail & ~known & old
         found, number = numbered(thread)
-        many = np.bincount(number[lost], minlength=found.size) > IN_FLIGHT
+        many = np.bincount(number[lost], minlength=found.size) > self.limits.in_flight_calls
         mask: Mask = lost & many[number]
         return mask
 
@@ -201,14 +197,18 @@ class _Search:
         before = np.searchsorted(self.submit_ns[order], submit)
         longest = np.concatenate(([0], took))[before]
         mask: Mask = (done == NEVER) & (
-            self.last_end_ns - submit <= PATIENCE * longest + CLOCK_NOISE_NS
+            self.last_end_ns - submit
+            <= self.limits.patience_ratio * longest + self.limits.clock_noise_ns
         )
         return mask
 
-    def _longest_wait(self, before_ns: int = NEVER) -> int:
+    def _longest_wait(self, before_ns: int = NEVER) -> float:
         """Longest time from hand-over to end, of work handed over before; with patience."""
         took = (self.rows.end_ns - self.submit_ns)[self.submit_ns < before_ns]
-        return PATIENCE * (int(took.max()) if took.size else 0) + CLOCK_NOISE_NS
+        return (
+            self.limits.patience_ratio * (int(took.max()) if took.size else 0)
+            + self.limits.clock_noise_ns
+        )
 
 
 def _interior(thread: Ints, present: Mask) -> Mask:
@@ -221,7 +221,7 @@ def _interior(thread: Ints, present: Mask) -> Mask:
 
 
 def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> CaptureProblem | None:
-    launches = search.handed_over.work == Work.GRAPH
+    launches = search.handed_over.work == HandedOver.GRAPH
     missing = launches & ~search.handed_over.present
     submit = process.calls.start_ns[search.handed_over.call]
     tail = missing & (submit > search.last_end_ns)
@@ -229,7 +229,7 @@ def _graphs(process: ProcessTables, search: _Search, info: CaptureInfo) -> Captu
     if search.may_be_cut(int(np.count_nonzero(tail)), total):
         missing &= ~tail
     lost = int(np.count_nonzero(missing))
-    if lost <= TOLERATED_SHARE * max(total, 1):
+    if lost <= search.limits.lost_share * max(total, 1):
         return None
     how = " (recorded as whole graphs)" if info.graph_granularity is GraphGranularity.GRAPH else ""
     return process.problem(

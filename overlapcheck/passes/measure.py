@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import Mask
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.errors import PolicyInvalid, TooLarge
@@ -32,7 +33,7 @@ from overlapcheck.passes.framework import framework
 from overlapcheck.passes.ledger.blocking_calls import blocking_calls
 from overlapcheck.passes.ledger.call_sites import call_sites, known_sites
 from overlapcheck.passes.ledger.compute_gaps import compute_gaps
-from overlapcheck.passes.ledger.device_ledger import Surroundings, device_ledger
+from overlapcheck.passes.ledger.device_ledger import Surroundings, Timed, device_ledger
 from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
@@ -108,7 +109,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         replace(one, notes=(*one.notes, *lived_on(process, one.window, processes)))
         for (process, _), one in zip(chosen, devices, strict=True)
     ]
-    compared, meetings = device_meetings(devices)
+    compared, meetings = device_meetings(devices, selection.thresholds)
     return Measurements(
         devices=compared,
         problems=tuple(problems),
@@ -125,7 +126,7 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
             one
             for process in with_kernels
             if process.number in judged
-            for one in not_known(trace, process)
+            for one in not_known(trace, process, selection.thresholds)
         ),
         ranges=rows_or_none(trace.ranges, Ranges),
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
@@ -201,6 +202,9 @@ def _measure_device(
     migrations = unified_migrations(copies, window)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
+        timed = beside.submit(
+            lambda: Timed.of(process, orders.of(process), device_id, trace.info.environment, limits)
+        )
         around = Surroundings(
             steps,
             idle,
@@ -211,20 +215,20 @@ def _measure_device(
             trace.info.environment,
             call_sites(process.calls, trace, limits),
         )
-        explaining = beside.submit(
-            lambda: device_ledger(process, tables, orders.of(process), around, limits)
-        )
+        explaining = beside.submit(lambda: device_ledger(process, timed.result(), around, limits))
         streams = stream_timelines(process, tables, compute, window)
         all_copies = _all(overlap.copy for overlap in overlaps.values())
         gaps, stream_gaps = compute_gaps(kernels, is_comm, idle, streams, all_copies)
         link = _all(overlaps[d].copy for d in JUDGED_DIRECTIONS if d in overlaps)
         slowed = contention(tables, Transfers(link, communication), window, limits)
-        blocking = blocking_calls(process.calls, idle, window, limits)
         times = step_times(kernels, steps, compute, overlaps)
-        in_window = InWindow(steps, compute, streams)
+        skew_ns = timed.result().clock_skew_ns
+        calls = on_device_clock(process.calls, skew_ns)
+        blocking = blocking_calls(calls, idle, window, limits)
+        in_window = InWindow(steps, compute, streams, calls)
         found = collectives(process, tables, in_window, limits)
-        notes = communication_hints(process, tables, in_window)
-        explained = explaining.result()
+        notes = communication_hints(process, tables, in_window, limits)
+        ledger = explaining.result()
     measured = DeviceMeasurements(
         key=key,
         process=process.number,
@@ -245,11 +249,12 @@ def _measure_device(
         stream_gaps=stream_gaps,
         blocking=blocking,
         steps=times,
-        ledger=explained.ledger,
+        ledger=ledger,
         order=orders.of(process),
         contention=slowed,
         collectives=found,
-        notes=(*notes, *told_skew(explained.clock_skew_ns)),
+        clock_skew_ns=skew_ns,
+        notes=(*notes, *told_skew(skew_ns)),
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)

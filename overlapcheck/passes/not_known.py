@@ -17,27 +17,27 @@ from overlapcheck.ledger import Reason
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Missing, Trace
 
-_TOLERATED_SHARE = 0.01
 # A wait for the whole device leaves a row only in some recordings.
 _MANAGED = re.compile(r"cudaMallocManaged|cuMemAllocManaged")
 _WAITS = re.compile(r"(cuda|cu)(StreamWaitEvent.*|(Stream|Event)Synchronize)")
 
 
-def not_known(trace: Trace, process: ProcessTables) -> list[NotKnown]:
+def not_known(trace: Trace, process: ProcessTables, limits: Thresholds) -> list[NotKnown]:
     """What cannot be told of one process."""
     return [
-        *_waits(trace, process),
+        *_waits(trace, process, limits),
         *_records(trace, process),
         *_migrations(trace, process),
     ]
 
 
-def _waits(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
+def _waits(trace: Trace, process: ProcessTables, limits: Thresholds) -> Iterator[NotKnown]:
     waits = _calls(process, _WAITS)
     lost = int(np.count_nonzero(~_has_sync_row(process, waits)))
-    if lost <= _TOLERATED_SHARE * waits.size:
+    if lost <= limits.lost_share * waits.size:
         return
     missing = trace.syncs if isinstance(trace.syncs, Missing) else None
     why = missing.why if missing else f"{lost} of {count_of(waits.size, 'wait')} left no row"
@@ -71,12 +71,8 @@ def _migrations(trace: Trace, process: ProcessTables) -> Iterator[NotKnown]:
 
 
 def _calls(process: ProcessTables, names: re.Pattern[str]) -> Index:
-    named = process.strings.matching(
-        process.calls.name_id, lambda name: names.fullmatch(name) is not None
-    )
-    if not named.any():
-        return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(named & process.calls.succeeded)
+    named = process.calls_named(lambda name: names.fullmatch(name) is not None)
+    return named[process.calls.succeeded[named]]
 
 
 def _has_sync_row(process: ProcessTables, waits: Index) -> Mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -19,8 +19,10 @@ from overlapcheck.columns import (
     Index,
     Ints,
     Mask,
+    Whole,
     constant,
     narrow,
+    one_of,
 )
 from overlapcheck.grouping import by_group, groups, numbered, ordered
 from overlapcheck.kinds import CopyKind, ProcessKey
@@ -78,9 +80,21 @@ class ProcessTables:
     @cached_property
     def call_kind(self) -> Codes:
         """ApiKind of each call."""
+        names, position = self._call_names
+        return np.array([api_kind(name) for name in names], dtype=np.int8)[position]
+
+    def calls_named(self, matches: Callable[[str], bool]) -> Index:
+        """Rows of the calls whose name fulfils a predicate, which is asked once for each."""
+        names, position = self._call_names
+        chosen = [number for number, name in enumerate(names) if matches(name)]
+        return np.flatnonzero(one_of(position, chosen)) if chosen else np.empty(0, dtype=np.intp)
+
+    @cached_property
+    def _call_names(self) -> tuple[list[str], Whole]:
+        """The distinct names of the calls, and which of them each call has."""
         found, position = numbered(self.calls.name_id)
-        kinds = [api_kind(self.strings.text(i)) for i in found.tolist()]
-        return np.array(kinds, dtype=np.int8)[position]
+        width = np.min_scalar_type(-found.size)
+        return [self.strings.text(i) for i in found.tolist()], position.astype(width)
 
     @cached_property
     def launches(self) -> CallIndex:

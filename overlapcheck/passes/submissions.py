@@ -18,15 +18,13 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.passes.process import NO_CALL, ProcessTables
 from overlapcheck.searches import position_of
 
-CLOCK_NOISE_NS = 50_000
-"""By how much times of host and device may contradict each other: 27 us were seen."""
 NEVER = np.iinfo(np.int64).max
 """Later than any time: nothing proves that the work was done."""
 _DEVICE_WAITS = frozenset({"cudaDeviceSynchronize", "cuCtxSynchronize", "cudaThreadSynchronize"})
 _STREAM_WAITS = frozenset({"cudaStreamSynchronize", "cuStreamSynchronize"})
 
 
-class Work(IntEnum):
+class HandedOver(IntEnum):
     """What a call hands over."""
 
     NONE = -1
@@ -37,11 +35,11 @@ class Work(IntEnum):
 
 
 _WORK_OF = {
-    ApiKind.LAUNCH: Work.KERNEL,
-    ApiKind.COPY: Work.COPY,
-    ApiKind.SYNC_COPY: Work.COPY,
-    ApiKind.MEMSET: Work.MEMSET,
-    ApiKind.GRAPH_LAUNCH: Work.GRAPH,
+    ApiKind.LAUNCH: HandedOver.KERNEL,
+    ApiKind.COPY: HandedOver.COPY,
+    ApiKind.SYNC_COPY: HandedOver.COPY,
+    ApiKind.MEMSET: HandedOver.MEMSET,
+    ApiKind.GRAPH_LAUNCH: HandedOver.GRAPH,
 }
 
 
@@ -52,7 +50,7 @@ class Submissions:
     call: Index
     """Row of each call."""
     work: Codes
-    """Work."""
+    """What it handed over."""
     present: Mask
     """Whether any row of the device came of it."""
 
@@ -71,19 +69,23 @@ class DeviceRows:
 def work_of_calls(process: ProcessTables) -> Codes:
     """Work that each call hands over if it succeeds, shape (n,)."""
     kinds = process.call_kind
-    by_kind = np.full(max(ApiKind) + 1, Work.NONE, dtype=np.int8)
+    by_kind = np.full(max(ApiKind) + 1, HandedOver.NONE, dtype=np.int8)
     for kind, work in _WORK_OF.items():
         by_kind[kind] = work
     codes: Codes = by_kind[kinds]
-    copies = np.flatnonzero(codes == Work.COPY)
+    copies = np.flatnonzero(codes == HandedOver.COPY)
     found, position = numbered(process.calls.name_id[copies])
     names = [process.strings.text(name_id).lower() for name_id in found.tolist()]
     # Calls of these kinds that wait alike, but leave other rows or none of their own.
     exact = [
-        Work.MEMSET if "memset" in name else Work.NONE if "prefetch" in name else Work.COPY
+        HandedOver.MEMSET
+        if "memset" in name
+        else HandedOver.NONE
+        if "prefetch" in name
+        else HandedOver.COPY
         for name in names
     ]
-    if any(work is not Work.COPY for work in exact):
+    if any(work is not HandedOver.COPY for work in exact):
         codes[copies] = np.array(exact, dtype=np.int8)[position]
     return codes
 
@@ -95,7 +97,9 @@ def submissions(process: ProcessTables, work: Codes) -> Submissions:
         process: one process.
         work: of each of its calls, see `work_of_calls`.
     """
-    rows = np.flatnonzero((work != Work.NONE) & process.calls.succeeded & ~while_capturing(process))
+    rows = np.flatnonzero(
+        (work != HandedOver.NONE) & process.calls.succeeded & ~while_capturing(process)
+    )
     return Submissions(rows, work[rows], _has_device_row(process)[rows])
 
 
@@ -135,12 +139,12 @@ def done_by_ns(process: ProcessTables, work: Codes, rows: DeviceRows, call: Inde
     calls = process.calls
     handed_over, tid = calls.end_ns[call], calls.tid[call]
     done = np.full(call.size, NEVER, dtype=np.int64)
-    own = (process.call_kind[call] == ApiKind.SYNC_COPY) & (work[call] == Work.COPY)
+    own = (process.call_kind[call] == ApiKind.SYNC_COPY) & (work[call] == HandedOver.COPY)
     done[own] = handed_over[own]
     if distinct(process.kernels.device_id).size == 1 and distinct(rows.context_id).size == 1:
-        waits = process.strings.matching(calls.name_id, _DEVICE_WAITS.__contains__)
-        done = np.minimum(done, _next_end(process, np.flatnonzero(waits), handed_over))
-    kind = work[call[0]] if call.size else Work.NONE
+        waits = process.calls_named(_DEVICE_WAITS.__contains__)
+        done = np.minimum(done, _next_end(process, waits, handed_over))
+    kind = work[call[0]] if call.size else HandedOver.NONE
     alike = work[rows.call] == kind
     for thread in distinct(tid).tolist():
         mine = alike & (calls.tid[rows.call] == thread)
@@ -177,8 +181,7 @@ def _next_end(process: ProcessTables, waits: Index, after_ns: Ints) -> Ints:
 
 def device_wait_returned(process: ProcessTables, launched_ns: Ints) -> Ints:
     """End of the first wait for the whole device after each launch; NEVER where there is none."""
-    waits = process.strings.matching(process.calls.name_id, _DEVICE_WAITS.__contains__)
-    return _next_end(process, np.flatnonzero(waits), launched_ns)
+    return _next_end(process, process.calls_named(_DEVICE_WAITS.__contains__), launched_ns)
 
 
 def _has_device_row(process: ProcessTables) -> Mask:

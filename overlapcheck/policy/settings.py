@@ -9,7 +9,7 @@ from typing import Any
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.policy import values
 from overlapcheck.policy.values import Place, Reader
-from overlapcheck.thresholds import Thresholds
+from overlapcheck.thresholds import USUAL
 from overlapcheck.verdict import AllowedCall
 
 
@@ -129,9 +129,15 @@ def _directions(value: Any, place: Place) -> dict[str, float]:
 
 
 def _thresholds(value: Any, place: Place) -> dict[str, float]:
-    units = {threshold.name: threshold.unit for threshold in Thresholds().described()}
+    known = USUAL.described()
+    units = {one.name: one.unit for one in known if not one.fixed}
+    fixed = {one.name: one.value for one in known if one.fixed}
     read = {}
     for key, number in values.table(value, place).items():
+        if key in fixed:
+            raise place.at(key).wrong(
+                f"is {fixed[key]:g} by definition and cannot be moved", "see docs/definitions.md"
+            )
         values.known(key, units, place.at(key), "is no threshold")
         read[key] = values.quantity(number, units[key], place.at(key))
     return read

@@ -67,7 +67,7 @@ max-recoverable = 10
 # reason = "early stopping needs the loss of every step"
 
 # For studies: other values of the numbers that decide, which every report then names. Each cause
-# lists its own: overlapcheck explain CAUSE
+# lists its own: overlapcheck explain CAUSE. All are in docs/thresholds.md.
 # [thresholds]
 # start-latency-ns = 20000
 

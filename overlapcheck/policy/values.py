@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.thresholds import Unit
+from overlapcheck.threshold import Unit
 from overlapcheck.user_patterns import UserPattern
 
 MAX_THRESHOLD = 10**12

@@ -9,6 +9,7 @@ from pathlib import Path
 from overlapcheck.job import Job
 from overlapcheck.ranks.naming import rank_pattern
 from overlapcheck.report_result import LostReport
+from overlapcheck.thresholds import USUAL, Thresholds
 from overlapcheck.user_patterns import UserPattern
 from overlapcheck.verdict import Policy
 
@@ -24,6 +25,8 @@ class JobReports:
     job: Job = field(default_factory=Job)
     policy: Policy = field(default_factory=Policy)
     """How many ranks there are to be, and how many may fail."""
+    limits: Thresholds = USUAL
+    """The numbers that decide, in the reports and over them."""
 
     @property
     def pattern(self) -> UserPattern | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from overlapcheck.kinds import ProcessKey
@@ -11,11 +12,19 @@ from overlapcheck.ranks.naming import numbers_in_names, ranks_by_pattern, ranks_
 from overlapcheck.report_result import ReportResult
 from overlapcheck.user_patterns import UserPattern
 
-BY_NUMBERS = "the numbers in report names"
-BY_ORDER = "order of the reports"
-BY_DEVICE = "the devices of one report"
-GUESSES = (BY_NUMBERS, BY_ORDER, BY_DEVICE, "the environment (LOCAL_RANK)")
-"""Sources that do not say the rank of a job."""
+LOCAL_RANK = "LOCAL_RANK"
+
+
+class By(Enum):
+    """What told the ranks apart; values are how it is said."""
+
+    PATTERN = "--rank-pattern"
+    NVTX = "NVTX names"
+    NAMES = "report names"
+    NUMBERS = "the numbers in report names"
+    ENVIRONMENT = "the environment"
+    ORDER = "order of the reports"
+    DEVICE = "the devices of one report"
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,19 @@ class Labels:
     """A label per (report, row), and how it was found."""
 
     labels: tuple[tuple[str, ...], ...]
-    how: str
+    by: By
+    variable: str = ""
+    """Of the environment, where that is the source."""
+
+    @property
+    def how(self) -> str:
+        """The source, for people."""
+        return f"{self.by.value} ({self.variable})" if self.variable else self.by.value
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the source does not say the rank of a job."""
+        return self.by in (By.NUMBERS, By.ORDER, By.DEVICE) or self.variable == LOCAL_RANK
 
 
 def label(
@@ -42,19 +63,19 @@ def label(
         PolicyInvalid: the user's pattern does not fit every path, or not each its own.
     """
     if pattern is not None:
-        return _by_report(ranks_by_pattern(paths, pattern), results, "--rank-pattern")
+        return _by_report(ranks_by_pattern(paths, pattern), results, By.PATTERN)
     said = _said(len(paths), results)
     if len(paths) == 1:
         # One report of several processes: they are the ranks.
         rows = results[0].rows if 0 in results else ()
-        devices = Labels((tuple(str(n) for n in range(len(rows))),), BY_DEVICE)
+        devices = Labels((tuple(str(n) for n in range(len(rows))),), By.DEVICE)
         return said or devices
     # A report of several processes is no rank, whatever it is called and its launcher was told.
     if said is not None and any(len(_processes(result)) > 1 for result in results.values()):
         return said
     named = ranks_in_names(paths)
     if named is not None:
-        return _by_report(named, results, "report names")
+        return _by_report(named, results, By.NAMES)
     told = _in_environments(len(paths), results)
     if told is not None:
         return told
@@ -62,12 +83,14 @@ def label(
         return said
     numbered = numbers_in_names(paths)
     if numbered is not None:
-        return _by_report(numbered, results, BY_NUMBERS)
+        return _by_report(numbered, results, By.NUMBERS)
     order = tuple(str(n) for n in range(len(paths)))
-    return _by_report(order, results, BY_ORDER)
+    return _by_report(order, results, By.ORDER)
 
 
-def _by_report(ranks: Sequence[str], results: Mapping[int, ReportResult], how: str) -> Labels:
+def _by_report(
+    ranks: Sequence[str], results: Mapping[int, ReportResult], by: By, variable: str = ""
+) -> Labels:
     labels = []
     for number, rank in enumerate(ranks):
         rows = results[number].rows if number in results else ()
@@ -75,7 +98,7 @@ def _by_report(ranks: Sequence[str], results: Mapping[int, ReportResult], how: s
         if len(set(names)) < len(rows):
             names = tuple(f"{rank}.{n}" for n in range(len(rows)))
         labels.append(names)
-    return Labels(tuple(labels), how)
+    return Labels(tuple(labels), by, variable)
 
 
 def _in_environments(count: int, results: Mapping[int, ReportResult]) -> Labels | None:
@@ -85,7 +108,7 @@ def _in_environments(count: int, results: Mapping[int, ReportResult]) -> Labels 
         found = {n: result.variables.get(variable, "") for n, result in results.items()}
         if all(found.values()) and len(set(found.values())) == len(found):
             ranks = [found.get(n, "") for n in range(count)]
-            return _by_report(ranks, results, f"the environment ({variable})")
+            return _by_report(ranks, results, By.ENVIRONMENT, variable)
     return None
 
 
@@ -104,7 +127,7 @@ def _said(count: int, results: Mapping[int, ReportResult]) -> Labels | None:
     ranks = list(processes.values())
     if not ranks or not all(ranks) or len(set(ranks)) < len(ranks):
         return None
-    return Labels(tuple(labels), "NVTX names")
+    return Labels(tuple(labels), By.NVTX)
 
 
 def _processes(result: ReportResult) -> set[ProcessKey]:

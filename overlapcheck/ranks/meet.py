@@ -17,14 +17,13 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.rendezvous import Meeting, Member, meetings
 from overlapcheck.report_result import Encounters, RankRow, ReportResult
+from overlapcheck.thresholds import Thresholds
 
 MAX_LABELS = 16
 MAX_WAITS = 16
 MAX_MEANWHILE = 4
 MAX_CROSSED = 2
 MAX_NAMED = 4
-MIN_MEANWHILE_SHARE = 0.05
-"""Of a straggler's lateness: less explains nothing."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,7 @@ def met_ranks(
     results: Mapping[int, ReportResult],
     *,
     same_host: bool,
+    limits: Thresholds,
 ) -> MetRanks:
     """Compare the ranks of each host.
 
@@ -63,6 +63,7 @@ def met_ranks(
         owners: (report, position in it) of each.
         results: by report.
         same_host: whether to take all ranks as of one host whatever their ids say.
+        limits: the numbers that decide.
     """
     sides = []
     hosts = set()
@@ -77,24 +78,28 @@ def met_ranks(
             exposed = Intervals.of(one.exposed_start_ns, one.exposed_end_ns)
             member = Member(clock, offset, one.attendance, exposed, one.communicator, one.ranks)
             sides.append(_Side(number, one, member))
-    found = meetings([side.member for side in sides])
+    found = meetings([side.member for side in sides], limits)
     summaries = [_summary(meeting, sides, rows) for meeting in found]
     summaries.sort(key=lambda one: -max(wait.exposed_waiting_ns for wait in one.waits))
-    stragglers = [s for meeting in found for s in _stragglers(meeting, sides, rows)]
+    stragglers = [s for meeting in found for s in _stragglers(meeting, sides, rows, limits)]
     stragglers.sort(key=lambda one: (-one.share, one.rank))
     return MetRanks(
         tuple(summaries),
         tuple(stragglers),
         len(hosts),
         _notes(found, sides, len(rows)),
-        tuple(_crossed(found, sides, rows)),
+        tuple(_crossed(found, sides, rows, limits)),
     )
 
 
 def _crossed(
-    found: Sequence[Meeting], sides: Sequence[_Side], rows: Sequence[RankRow]
+    found: Sequence[Meeting],
+    sides: Sequence[_Side],
+    rows: Sequence[RankRow],
+    limits: Thresholds,
 ) -> Iterator[str]:
-    crossed = crossings(found, [[sides[m].row for m in meeting.members] for meeting in found])
+    owners = [[sides[m].row for m in meeting.members] for meeting in found]
+    crossed = crossings(found, owners, limits)
     for one in crossed[:MAX_CROSSED]:
         first = [rows[r].label for r, a in zip(one.ranks, one.begins_with_one, strict=True) if a]
         then = [rows[r].label for r in one.ranks if rows[r].label not in first]
@@ -165,7 +170,7 @@ def _summary(meeting: Meeting, sides: Sequence[_Side], rows: Sequence[RankRow]) 
 
 
 def _stragglers(
-    meeting: Meeting, sides: Sequence[_Side], rows: Sequence[RankRow]
+    meeting: Meeting, sides: Sequence[_Side], rows: Sequence[RankRow], limits: Thresholds
 ) -> list[Straggler]:
     """Members that cost the median other member a material share of its time."""
     found = []
@@ -188,7 +193,7 @@ def _stragglers(
                 cost_ns=cost,
                 exposed_cost_ns=exposed,
                 share=share,
-                meanwhile=_meanwhile(meeting, i, sides, cost),
+                meanwhile=_meanwhile(meeting, i, sides, limits.meanwhile_share * cost),
             )
         )
     return found
@@ -216,7 +221,7 @@ def _late(meeting: Meeting, i: int) -> Index:
     return np.flatnonzero(meeting.latest == i)
 
 
-def _meanwhile(meeting: Meeting, i: int, sides: Sequence[_Side], cost_ns: int) -> dict[str, int]:
+def _meanwhile(meeting: Meeting, i: int, sides: Sequence[_Side], least_ns: float) -> dict[str, int]:
     """By how much the straggler spent longer than the median other on each kind of thing."""
     others, late = _others(meeting, i), _late(meeting, i)
 
@@ -231,7 +236,7 @@ def _meanwhile(meeting: Meeting, i: int, sides: Sequence[_Side], cost_ns: int) -
         usual = np.median(np.stack([spent(j, what) for j in others]).astype(np.float64), axis=0)
         longer[what] = int((spent(i, what) - usual).sum())
     told = sorted(
-        (w for w in longer if longer[w] >= max(MIN_MEANWHILE_SHARE * cost_ns, 1)),
+        (w for w in longer if longer[w] >= max(least_ns, 1)),
         key=lambda w: (-longer[w], w),
     )
     return {what: longer[what] for what in told[:MAX_MEANWHILE]}

@@ -17,11 +17,12 @@ from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import label
 from overlapcheck.ranks.meet import MetRanks, met_ranks
 from overlapcheck.ranks.missing import missing_ranks
-from overlapcheck.ranks.outliers import MIN_RANKS, far_above, outliers
+from overlapcheck.ranks.outliers import far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
 from overlapcheck.report import Report
 from overlapcheck.report_result import LostReport, RankRow, ReportResult, Settings
+from overlapcheck.thresholds import Thresholds, moved_text
 from overlapcheck.verdict import SEVERITY, Check, Outcome
 
 MAX_LABELS = 16
@@ -43,6 +44,7 @@ def merge(
         results: of those that were judged, by position among the paths.
         lost: the others, and behind them what could hold further reports.
     """
+    limits = reports.limits
     labels = label(reports.paths, results, reports.pattern)
     owned = [
         (replace(row, label=labels.labels[number][position], report_number=number), position)
@@ -52,9 +54,11 @@ def merge(
     owned.sort(key=lambda one: natural(one[0].label))
     rows = [row for row, _ in owned]
     owners = [(row.report_number, position) for row, position in owned]
-    meetings = met_ranks(rows, owners, results, same_host=reports.job.same_host)
-    unusual = outliers(rows)
+    meetings = met_ranks(rows, owners, results, same_host=reports.job.same_host, limits=limits)
+    unusual = outliers(rows, limits)
     notes = [f"ranks by {labels.how}"]
+    if limits.moved():
+        notes.append(f"moved thresholds: {moved_text(limits.moved())}")
     notes += meetings.notes
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
     missing = missing_ranks(reports, results, lost, labels)
@@ -72,7 +76,7 @@ def merge(
         stragglers_total=len(meetings.stragglers),
         outliers=unusual[:MAX_OUTLIERS],
         outliers_total=len(unusual),
-        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows)),
+        causes=tuple(_with_waiting(cause, meetings) for cause in _causes(rows, limits)),
         meetings=meetings.summaries[:MAX_MEETINGS],
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
@@ -118,7 +122,7 @@ def _check(name: str, found: list[tuple[str, Check]]) -> FleetCheck:
     )
 
 
-def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
+def _causes(rows: Sequence[RankRow], limits: Thresholds) -> tuple[FleetCause, ...]:
     """One entry per cause, costliest over all ranks first."""
     holders: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -131,8 +135,8 @@ def _causes(rows: Sequence[RankRow]) -> tuple[FleetCause, ...]:
         order = sorted(numbers, key=lambda n: (-found[n].share, n))
         worst = found[order[0]]
         unusual: list[int] = []
-        if len(rows) >= MIN_RANKS:
-            above = far_above(shares)
+        if len(rows) >= limits.outlier_ranks_least:
+            above = far_above(shares, limits)
             unusual = [n for n in order if above[n]]
         merged.append(
             FleetCause(

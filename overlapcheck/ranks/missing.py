@@ -14,7 +14,7 @@ from overlapcheck.fleet import MissingRanks
 from overlapcheck.quantities import count_of
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.job_reports import JobReports
-from overlapcheck.ranks.labels import GUESSES, Labels
+from overlapcheck.ranks.labels import By, Labels
 from overlapcheck.ranks.naming import MAX_RANK, called_ranks, numbers_of
 from overlapcheck.report_result import LostReport, ReportResult
 from overlapcheck.user_patterns import UserPattern
@@ -97,10 +97,10 @@ def _numbers(
     said: list[str] = []
     if pattern is not None:
         said = [found["rank"] for path in paths if (found := pattern.search(str(path)))]
-    elif labels.how == "report names":
+    elif labels.by is By.NAMES:
         called = called_ranks(paths)
         said = ["" if one is None else str(one) for one in called]
-    elif labels.how not in GUESSES:
+    elif not labels.guessed:
         said = [label.split(".")[0] for n in sorted(results) for label in labels.labels[n]]
     if not said or not all(one.isdigit() and int(one) < MAX_RANK for one in said):
         return set()
@@ -153,7 +153,7 @@ def _by_gaps(numbers: set[int], unnumbered: int) -> Iterator[Claim]:
 
 def _unnumbered(lost: Mapping[int, LostReport], paths: Sequence[Path], labels: Labels) -> int:
     """Lost reports that may be of any rank."""
-    named = labels.how in ("report names", "--rank-pattern")
+    named = labels.by in (By.NAMES, By.PATTERN)
     return sum(not named or number >= len(paths) for number in lost)
 
 
@@ -161,7 +161,7 @@ def _twice(
     paths: Sequence[Path], results: Mapping[int, ReportResult], labels: Labels
 ) -> Iterator[Claim]:
     """Two reports of one rank that nothing else tells apart: one is of another rank, or job."""
-    if labels.how not in GUESSES or len(paths) < 2:
+    if not labels.guessed or len(paths) < 2:
         return
     called: list[object] = list(called_ranks(paths))
     sources = [("names of reports say", called)]

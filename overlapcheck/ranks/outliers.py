@@ -11,18 +11,10 @@ from overlapcheck.columns import Floats, Mask
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.fleet import Outlier
 from overlapcheck.report_result import RankRow
+from overlapcheck.thresholds import USUAL, Thresholds
 
-MIN_RANKS = 4
-"""Of fewer ranks none can be called unusual."""
-MIN_DEVIATIONS = 3.5
 NORMAL = 1.4826
 """Median absolute deviation → standard deviation of a normal distribution."""
-MIN_RATIO = 1.25
-"""Of a share to its median: 44 % beside 42 % is nothing to look into."""
-LEAST_SPREAD = 0.002
-"""Ranks are never more alike than this share of the window, lest noise be called unusual."""
-MIN_STEP_SHARE = 0.02
-"""By how much a time per step must differ to be worth a line."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +31,22 @@ class _Measure:
     """1 where more is worse, -1 where less is."""
 
 
-def outliers(rows: Sequence[RankRow]) -> tuple[Outlier, ...]:
+def outliers(rows: Sequence[RankRow], limits: Thresholds = USUAL) -> tuple[Outlier, ...]:
     """Ranks that are worse than the median by more than the robust spread, heaviest first."""
     found: list[Outlier] = []
     for measure in _measures(rows):
-        if len(measure.values) < MIN_RANKS:
+        if len(measure.values) < limits.outlier_ranks_least:
             continue
         numbers = list(measure.values)
         values = np.array([measure.values[n] for n in numbers], dtype=np.float64)
         median = float(np.median(values))
         scale = measure.weight or (1 / median if median else 0.0)
-        deviations = worse_by(values, scale) * measure.worse
+        deviations = worse_by(values, scale, limits) * measure.worse
         shares = (values - median) * scale * measure.worse
-        least = MIN_STEP_SHARE if measure.unit == "ns" else MATERIAL_SHARE
-        unusual = (deviations >= MIN_DEVIATIONS) & (shares >= least)
+        least = limits.outlier_step_share if measure.unit == "ns" else MATERIAL_SHARE
+        unusual = (deviations >= limits.outlier_deviations) & (shares >= least)
         if measure.unit == "share" and measure.worse > 0:
-            unusual &= far_above(values)
+            unusual &= far_above(values, limits)
         found += [
             Outlier(
                 rank=rows[numbers[i]].label,
@@ -72,27 +64,28 @@ def outliers(rows: Sequence[RankRow]) -> tuple[Outlier, ...]:
     return tuple(found)
 
 
-def worse_by(values: Floats, scale: float) -> Floats:
+def worse_by(values: Floats, scale: float, limits: Thresholds) -> Floats:
     """How many robust standard deviations each value lies above the median.
 
     Args:
         values: of all ranks.
         scale: from their unit to a share of the window.
+        limits: how much ranks that are alike differ.
     """
     median = np.median(values)
     spread = NORMAL * np.median(np.abs(values - median))
-    least = LEAST_SPREAD / scale if scale else 0.0
+    least = limits.outlier_spread_share / scale if scale else 0.0
     result: Floats = (values - median) / max(float(spread), least, 1e-12)
     return result
 
 
-def far_above(values: Floats) -> Mask:
+def far_above(values: Floats, limits: Thresholds) -> Mask:
     """Which shares of the window are unusually large."""
     median = np.median(values)
     above: Mask = (
-        (worse_by(values, 1.0) >= MIN_DEVIATIONS)
+        (worse_by(values, 1.0, limits) >= limits.outlier_deviations)
         & (values - median >= MATERIAL_SHARE)
-        & (values >= MIN_RATIO * median)
+        & (values >= limits.outlier_ratio * median)
     )
     return above
 

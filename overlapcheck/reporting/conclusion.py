@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import Reason
@@ -27,7 +25,7 @@ def conclusion(device: DeviceMeasurements) -> str:
         share = int(length[device.ledger.reason == reason].sum()) / window_ns
         if reason not in _NOT_WINNABLE and share >= MATERIAL_SHARE:
             return ""
-    bound = np.isin(device.ledger.reason, (Reason.COPY_BOUND,))
+    bound = device.ledger.reason == Reason.COPY_BOUND
     if int(length[bound].sum()) / window_ns >= MATERIAL_SHARE:
         return f"nothing to gain: copy-bound, {_busiest_copies(device)}; only fewer bytes help"
     busy = percent(device.compute_ns / window_ns)

@@ -43,6 +43,9 @@ def worst_pieces(device: DeviceMeasurements) -> Worst:
         rows = np.flatnonzero(ledger.reason == reason)
         material = total[reason] >= MATERIAL_SHARE * device.window.length_ns
         most = INSTANCES if material else 1
+        if rows.size > most:
+            least = np.partition(length[rows], -most)[-most]
+            rows = rows[length[rows] >= least]
         chosen = rows[np.argsort(-length[rows], kind="stable")[:most]].tolist()
         pieces += chosen
         causes += [Reason(reason).cause] * len(chosen)

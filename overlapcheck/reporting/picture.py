@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
@@ -93,7 +94,7 @@ def _migration_row(device: DeviceMeasurements, edges: np.ndarray) -> list[Pictur
 
 def _host_row(trace: Trace, device: DeviceMeasurements, edges: np.ndarray) -> list[PictureRow]:
     """Time that one thread spent inside one call: the pair that fills most of the drawn part."""
-    calls = rows_or_none(trace.api_calls, ApiCalls)
+    calls = on_device_clock(rows_or_none(trace.api_calls, ApiCalls), device.clock_skew_ns)
     calls = calls.rows(slice(0, int(np.searchsorted(calls.start_ns, edges[-1]))))
     calls = calls.rows((calls.end_ns > edges[0]) & (calls.process == device.process))
     worst, worst_ns = (ABSENT, ABSENT), 0

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind, MemoryKind, StreamKey
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
@@ -69,7 +70,10 @@ class Launch(NamedTuple):
 
 @dataclass(frozen=True)
 class HostCalls:
-    """The process's CUDA calls that touch the window, and which launched what is looked for."""
+    """The process's CUDA calls that touch the window, and which launched what is looked for.
+
+    On the device's clock.
+    """
 
     window: ApiCalls
     launches: ApiCalls
@@ -119,7 +123,7 @@ def host_calls(
         launches: rows, among the process's calls, of launches that are wanted, in any order.
         held_from_ns: from which length on a call held its thread.
     """
-    calls = rows_or_none(trace.api_calls, ApiCalls)
+    calls = on_device_clock(rows_or_none(trace.api_calls, ApiCalls), device.clock_skew_ns)
     wanted = np.unique(launches)
     mine = calls.process == device.process
     of_process = wanted if mine.all() else np.flatnonzero(mine)[wanted]

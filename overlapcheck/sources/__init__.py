@@ -18,6 +18,8 @@ from pathlib import Path
 from overlapcheck.errors import SourceUnusable
 from overlapcheck.source import Source
 
+LAST_ASKED = "nsys"
+"""Name of the source that says what is wrong with a recording that nobody knows."""
 GROUP = "overlapcheck.sources"
 """Of entry points; each is an object with the methods of a `Source`."""
 _METHODS = ("recognises", "read", "record_again")
@@ -76,11 +78,14 @@ def source_of(path: Path, more: Sequence[Source] = ()) -> Source:
     """The first source that recognises a file or folder.
 
     Args:
-        path: what to read; where nobody knows it, the built-in source says so when it reads it.
+        path: what to read; where nobody knows it, the one of nsys says so when it reads it.
         more: the caller's own sources, which are asked first.
 
     Raises:
         SourceUnusable: an installed one does not work.
     """
     known = all_sources(more)
-    return next((source for source in known if source.recognises(path)), known[-1])
+    for source in known:
+        if source.recognises(path):
+            return source
+    return next(source for source in _built_in() if source.name == LAST_ASKED)

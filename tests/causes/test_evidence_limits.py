@@ -140,6 +140,8 @@ def test_a_queue_lets_go_when_kernels_have_ended(end_us: float, held: bool) -> N
         ({"CUDA_DEVICE_MAX_CONNECTIONS": "1"}, "CUDA_DEVICE_MAX_CONNECTIONS=1, and 2 streams had"),
         ({"CUDA_DEVICE_MAX_CONNECTIONS": "2"}, "2 streams and 2 hardware queues: kernels that"),
         ({}, "2 streams and 8 hardware queues: kernels that"),
+        ({"CUDA_DEVICE_MAX_CONNECTIONS": "0"}, "2 streams and 8 hardware queues: kernels that"),
+        ({"CUDA_DEVICE_MAX_CONNECTIONS": "²"}, "2 streams and 8 hardware queues: kernels that"),
         ({"CUDA_DEVICE_MAX_CONNECTIONS": "many"}, "2 streams and 8 hardware queues: kernels that"),
     ],
 )

@@ -9,6 +9,7 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._recurrence import comes_again
 from overlapcheck.finding import Finding
 from overlapcheck.reporting.tables import measured_tables
+from overlapcheck.thresholds import USUAL
 from tests.pictures import Picture, picture
 
 STEPS = 8
@@ -99,4 +100,4 @@ def test_without_steps_nothing_is_a_spike() -> None:
 def test_what_comes_again_at_even_distances_recurs_in_repeats_of_kernels(
     hit: str, again: bool
 ) -> None:
-    assert comes_again(np.array([cell == "x" for cell in hit])) is again
+    assert comes_again(np.array([cell == "x" for cell in hit]), USUAL) is again

@@ -444,3 +444,13 @@ def test_every_option_is_in_the_help() -> None:
     others = "--require-copies --fail-on --format --output --nsys"
     for option in f"{judging} {choosing} {others}".split():
         assert option in text
+
+
+@pytest.mark.parametrize(("command", "several"), [("analyze", True), ("run", False)])
+def test_options_of_several_reports_are_of_the_command_that_takes_several(
+    command: str, several: bool
+) -> None:
+    text = run(command, "--help").stdout
+
+    assert ("Several reports:" in text) == several
+    assert ("--expect-ranks" in text) == several

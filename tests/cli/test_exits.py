@@ -120,7 +120,7 @@ def test_an_unforeseen_error_of_any_command_is_one_line_and_4(
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (AssertionError("a\nb\x1b[31m"), "AssertionError: a b?[31m"),
+        (AssertionError("a\nb\x1b[31m"), "AssertionError: a b ("),
         (RecursionError("too deep"), "RecursionError: too deep"),
         (MemoryError(), "out of memory; judge a part"),
         (EOFError("no more"), "EOFError: no more"),
@@ -128,6 +128,7 @@ def test_an_unforeseen_error_of_any_command_is_one_line_and_4(
         (PermissionError(errno.EACCES, "Permission denied", "a/b"), "a/b: Permission denied"),
         (SystemExit(1), "SystemExit: 1"),
         (KeyError("x" * 1000), "KeyError: 'xxxx"),
+        (ValueError("\x1b[31mred\x1b[0m ##[error]here"), "ValueError: red # [error]here"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from overlapcheck.thresholds import Threshold, Thresholds, Unit
+from overlapcheck.threshold import Threshold, Unit
+from overlapcheck.thresholds import Thresholds
 
 PATH = "thresholds.py"
 
@@ -16,6 +17,8 @@ class NumberMutant:
     name: str
     usual: float
     value: float
+    fixed: bool = False
+    """Whether it is an attribute of the class."""
 
     @property
     def path(self) -> str:
@@ -32,7 +35,7 @@ def number_mutants() -> list[NumberMutant]:
     """Two of each threshold."""
     described = zip(fields(Thresholds), Thresholds().described(), strict=True)
     return [
-        NumberMutant(one.name, about.value, value)
+        NumberMutant(one.name, about.value, value, about.fixed)
         for one, about in described
         for value in _moved(about)
     ]

@@ -14,7 +14,10 @@ TESTS = {
     "checks": ("tests/checks",),
     "causes": ("tests/causes", "tests/passes", "tests/test_collective_speed.py"),
     "passes": ("tests/passes", "tests/causes/test_pictures.py", "tests/test_collective_speed.py"),
-    "thresholds.py": ("tests/passes", "tests/causes", "tests/checks"),
+    "thresholds.py": (
+        *("tests/passes", "tests/causes", "tests/checks"),
+        *("tests/ranks/test_outliers.py", "tests/ranks/test_rendezvous.py", "tests/compare"),
+    ),
 }
 """Tests that judge the mutants of a package: those of what it decides, not of what is made of it.
 Of these, the ones that run the mutated lines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from dataclasses import fields
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
@@ -64,7 +65,14 @@ def _replace_constants(live: ModuleType, scratch: ModuleType) -> None:
 
 def _move_threshold(mutant: NumberMutant) -> None:
     """For the values that exist, and for those that are made."""
-    names = list(Thresholds.__dataclass_fields__)
+    if mutant.fixed:
+        setattr(Thresholds, mutant.name, mutant.value)
+        name = mutant.name.upper()  # the one that renderers may read goes by a name of its own
+        for module in list(sys.modules.values()):
+            if module.__name__.startswith("overlapcheck") and name in vars(module):
+                setattr(module, name, mutant.value)
+        return
+    names = [one.name for one in fields(Thresholds) if one.init]
     defaults = list(Thresholds.__init__.__defaults__ or ())
     defaults[names.index(mutant.name)] = mutant.value
     Thresholds.__init__.__defaults__ = tuple(defaults)

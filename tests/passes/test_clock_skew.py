@@ -8,6 +8,7 @@ import pytest
 
 from overlapcheck.causes._ranking import findings
 from overlapcheck.measurements import Measurements
+from overlapcheck.thresholds import with_values
 from tests.pictures import picture
 
 LAUNCHES = """
@@ -47,6 +48,15 @@ def test_launches_that_begin_before_their_call_returned_tell_of_a_clock_behind(
 @pytest.mark.parametrize("late_us", [-1.5, 0.0, 20.0])
 def test_a_microsecond_or_a_device_that_takes_its_time_is_no_skew(late_us: float) -> None:
     assert measured(LAUNCHES, late_us).devices[0].notes == ()
+
+
+def test_fewer_rows_than_the_threshold_asks_for_tell_of_no_skew() -> None:
+    times = {"k": [-2.0, 1.0]}
+    drawing = picture(LAUNCHES, column_us=1, repeat=30, gpu_us=times)
+
+    for least, notes in ((30, 1), (31, 0)):
+        found = drawing.measure(thresholds=with_values({"skew-rows-least": least}))
+        assert len(found.devices[0].notes) == notes
 
 
 def test_waits_that_return_before_their_work_ended_tell_of_a_clock_ahead() -> None:

@@ -8,6 +8,7 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind, collective_kind
 from overlapcheck.measurements import Measurements
+from overlapcheck.thresholds import USUAL
 from tests.export import RealExport
 from tests.pictures import measure_file, picture
 
@@ -289,7 +290,9 @@ def orders(measured: Measurements) -> list[str]:
 def test_ranks_that_begin_two_communicators_in_different_order() -> None:
     measured = two_ranks(CROSSED, **WAITS)
 
-    (found,) = crossings(measured.meetings, [meeting.members for meeting in measured.meetings])
+    (found,) = crossings(
+        measured.meetings, [meeting.members for meeting in measured.meetings], USUAL
+    )
     by_stream = {int(meeting.kind[0]): n for n, meeting in enumerate(measured.meetings)}
     reduces = by_stream[CollectiveKind.ALL_REDUCE] == found.one
     assert found.ranks == (0, 1)
@@ -308,7 +311,7 @@ def test_a_late_rank_with_the_same_order_is_no_matter_of_order() -> None:
     measured = two_ranks(ALIKE, **WAITS)
 
     assert len(measured.meetings) == 2
-    assert crossings(measured.meetings, [m.members for m in measured.meetings]) == ()
+    assert crossings(measured.meetings, [m.members for m in measured.meetings], USUAL) == ()
     assert orders(measured) == []
 
 

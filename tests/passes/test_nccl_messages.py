@@ -208,3 +208,58 @@ def test_kernels_of_a_graph_belong_to_no_call(tmp_path: Path) -> None:
     (rows,) = collectives(tmp_path, drawing, {"ncclAllReduce": [Message(1000)]})
 
     assert rows.bytes.tolist() == [1000, ABSENT]
+
+
+def test_of_a_group_the_way_back_may_be_the_larger(tmp_path: Path) -> None:
+    told = {"ncclSend": [Message(1000), Message(2000)], "ncclRecv": [Message(5000)]}
+
+    (rows,) = collectives(tmp_path, GROUP, told)
+
+    assert rows.bytes.tolist() == [5000]
+
+
+def test_an_end_whose_group_began_before_the_recording_opens_no_other(tmp_path: Path) -> None:
+    cut = NESTED.replace("|gh..", "|.g..").replace("|...e..fff", "|e.....fff")
+
+    (rows,) = collectives(tmp_path, cut, {"ncclAllReduce": [Message(1000), Message(500)]})
+
+    assert rows.bytes.tolist() == [1500]
+
+
+def test_a_group_of_a_second_thread_is_one_as_well(tmp_path: Path) -> None:
+    second = (
+        GROUP.replace("t1 ", "t2 ")
+        + f"""
+    t1   nvtx ncclAllReduce  |uv..........|
+    s24  kernel {REDUCE}     |...bb.......|
+    t1   cuLaunchKernel      |.b..........|
+    """
+    )
+    told = {
+        "ncclSend": [Message(1000), Message(2000)],
+        "ncclRecv": [Message(2500)],
+        "ncclAllReduce": [Message(7), Message(9)],
+    }
+
+    (rows,) = collectives(tmp_path, second, told)
+
+    assert rows.bytes.tolist() == [9, 3000]
+
+
+def test_alike_sends_of_as_many_kernels_are_nobodys(tmp_path: Path) -> None:
+    """Each kernel may send and receive."""
+    drawing = f"""
+    s20  kernel {SEND_RECV}  |......aabb..|
+    t1   cuLaunchKernelEx    |....a.b.....|
+    t1   nvtx ncclGroupStart |g...........|
+    t1   nvtx ncclSend       |.s..........|
+    t1   nvtx ncclRecv       |..r.........|
+    t1   nvtx ncclGroupEnd   |...eeeeee...|
+    """
+
+    (rows,) = collectives(
+        tmp_path, drawing, {"ncclSend": [Message(1000)], "ncclRecv": [Message(1000)]}
+    )
+
+    assert rows.bytes.tolist() == [ABSENT, ABSENT]
+    assert rows.communicator.tolist() == [SIGNED, SIGNED]

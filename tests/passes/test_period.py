@@ -6,6 +6,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from overlapcheck.passes.window.period import Period, find_period
+from overlapcheck.thresholds import USUAL
 
 
 def period(names: str, gaps: str = "", lengths: str = "", share: float = 0.5) -> Period | None:
@@ -13,7 +14,7 @@ def period(names: str, gaps: str = "", lengths: str = "", share: float = 0.5) ->
     gap = np.array([int(digit) for digit in gaps] if gaps else [0] * len(names))
     length = np.array([int(digit) for digit in lengths] if lengths else [1] * len(names))
     return find_period(
-        np.array([ord(name) for name in names]), gap, length, share * int(length.sum())
+        np.array([ord(name) for name in names]), gap, length, share * int(length.sum()), USUAL
     )
 
 

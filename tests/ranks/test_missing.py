@@ -18,6 +18,7 @@ from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.work import Judged, judge_content
 from overlapcheck.renderers.fleet import fleet_renderer
 from overlapcheck.report_result import LostReport, ReportResult, Task
+from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Outcome, Policy
 from tests.pictures import picture
 from tests.ranks import fleets
@@ -164,6 +165,14 @@ def test_a_rank_that_fails_decides_and_a_share_may_be_missing(one: ReportResult)
         merge(JobReports(paths, policy=Policy(max_failing_ranks=0.4)), {0: one, 1: one}, {}).outcome
         is P
     )
+
+
+def test_the_report_of_many_ranks_says_which_thresholds_were_moved(one: ReportResult) -> None:
+    paths = [Path("a.sqlite"), Path("b.sqlite")]
+    moved = JobReports(paths, limits=with_values({"outlier-ratio": 2.0}))
+
+    assert "moved thresholds: outlier-ratio = 2" in merge(moved, {0: one, 1: one}, {}).notes
+    assert not any("moved" in note for note in merge(JobReports(paths), {0: one}, {}).notes)
 
 
 @pytest.mark.parametrize("name", ["terminal", "json", "html"])

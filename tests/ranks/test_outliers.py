@@ -6,6 +6,7 @@ import numpy as np
 
 from overlapcheck.ranks.outliers import outliers
 from overlapcheck.report_result import RankRow
+from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Outcome
 
 
@@ -53,6 +54,14 @@ def test_one_slow_rank_of_many_is_named_with_the_median_beside_it() -> None:
 
     assert (found.rank, found.measure, found.value, found.median) == ("17", "step time", 1.3e6, 1e6)
     assert round(found.share, 6) == 0.3
+
+
+def test_moved_thresholds_move_who_is_unusual() -> None:
+    rows = [row(str(n)) for n in range(30)]
+    rows[17] = row("17", step_ns=1.3e6)
+
+    assert outliers(rows, with_values({"outlier-ranks-least": 31})) == ()
+    assert outliers(rows, with_values({"outlier-step-share": 0.31})) == ()
 
 
 def test_a_cause_that_one_rank_alone_has_comes_with_its_name() -> None:

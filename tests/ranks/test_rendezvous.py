@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from overlapcheck import rendezvous
 from overlapcheck.collective_speed import meeting_speeds
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import ABSENT
 from overlapcheck.intervals import Intervals
-from overlapcheck.rendezvous import Attendance, Member, meetings
+from overlapcheck.rendezvous import Attendance, Meeting, Member
+from overlapcheck.thresholds import USUAL
 
 PERIOD = 1_000_000
 TRANSFER = 100_000
+
+
+def meetings(members: Sequence[Member]) -> tuple[Meeting, ...]:
+    return rendezvous.meetings(members, USUAL)
 
 
 def member(

@@ -13,6 +13,7 @@ import overlapcheck
 from overlapcheck import sources
 from overlapcheck.errors import SourceUnusable
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.sources.nsys import SOURCE as NSYS
 from tests.sources.toy import ToySource
 
 TOY = overlapcheck.Reading(sources=[ToySource()])
@@ -89,6 +90,14 @@ def test_what_is_missing_is_told_in_the_words_of_the_source(tmp_path: Path) -> N
 def test_without_the_source_nobody_knows_the_recording(tmp_path: Path) -> None:
     with pytest.raises(overlapcheck.OverlapcheckError, match="not an Nsight Systems report"):
         overlapcheck.analyze(recording(tmp_path, HIDDEN))
+
+
+def test_the_source_of_nsys_refuses_what_nobody_knows_whichever_is_asked_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sources, "_built_in", lambda: (NSYS, ToySource()))
+
+    assert sources.source_of(tmp_path / "unknown") is NSYS
 
 
 def entry(value: str) -> EntryPoint:

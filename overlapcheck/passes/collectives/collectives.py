@@ -27,7 +27,7 @@ from overlapcheck.rendezvous import (
 from overlapcheck.searches import last_before, position_of, taken
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
-from overlapcheck.trace_tables import Kernels
+from overlapcheck.trace_tables import ApiCalls, Kernels
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class InWindow:
     """The device's compute inside the window."""
     streams: Sequence[StreamTimeline]
     """Its streams, to see which also compute."""
+    calls: ApiCalls
+    """Of its process, at times of its clock."""
 
 
 def collectives(
@@ -84,7 +86,7 @@ def collectives(
         communicator=messages.communicator,
         order=order,
         since_ns=np.maximum(since, window.start_ns),
-        ready_ns=np.maximum(_launched(mine, process), _free(mine, before, streams)),
+        ready_ns=np.maximum(_launched(mine, process, found.calls), _free(mine, before, streams)),
         exposed_ns=end - start - found.compute.overlap_with(start, end),
         last=_last_of_steps(np.where(whole, step, NO_STEP)),
         on_compute_stream=_on_compute(mine, found, limits),
@@ -137,12 +139,12 @@ def _in_order(kernels: Kernels, step: Ints, *keys: Ints) -> tuple[Ints, Ints]:
     return position, before
 
 
-def _launched(kernels: Kernels, process: ProcessTables) -> Ints:
+def _launched(kernels: Kernels, process: ProcessTables, calls: ApiCalls) -> Ints:
     """When the launch of each had returned; its start where the launch is not recorded."""
     call = process.launches.rows(kernels.correlation_id)
-    if len(process.calls) == 0:
+    if len(calls) == 0:
         return kernels.start_ns
-    end = process.calls.end_ns[np.maximum(call, 0)]
+    end = calls.end_ns[np.maximum(call, 0)]
     return np.where(call == ABSENT, kernels.start_ns, np.minimum(end, kernels.start_ns))
 
 
@@ -179,7 +181,7 @@ def _on_compute(kernels: Kernels, found: InWindow, limits: Thresholds) -> Mask:
 
 
 def device_meetings(
-    devices: Sequence[DeviceMeasurements],
+    devices: Sequence[DeviceMeasurements], limits: Thresholds
 ) -> tuple[tuple[DeviceMeasurements, ...], tuple[Meeting, ...]]:
     """Where the devices of one report met: they share its clock; members number the devices.
 
@@ -196,7 +198,7 @@ def device_meetings(
             owners.append(number)
             channels.append(rows)
             members.append(Member((), 0, attendance(mine), exposed, *communicator_of(mine)))
-    found = meetings(members)
+    found = meetings(members, limits)
     met = [np.zeros(len(device.collectives), dtype=np.int64) for device in devices]
     transfer = [np.full_like(counts, ABSENT) for counts in met]
     for meeting in found:

@@ -34,15 +34,13 @@ from overlapcheck.passes.process import (
 )
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.quantities import percent
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import Copies, Kernels
 
-MIN_ALONE = 0.5
-"""Share of a kernel's time in which it must run beside no kernel of another stream."""
-
 
 def communication_hints(
-    process: ProcessTables, device: DeviceTables, inside: InWindow
+    process: ProcessTables, device: DeviceTables, inside: InWindow, limits: Thresholds
 ) -> tuple[str, ...]:
     """A line for each kernel that may be communication, costliest first.
 
@@ -50,6 +48,7 @@ def communication_hints(
         process: whose calls launched the kernels.
         device: the device's rows.
         inside: steps and streams of the window; without steps nothing is hinted at.
+        limits: how much of its time such a kernel runs alone.
     """
     kernels, communication = device.kernels, device.communication
     steps, streams, strings = inside.steps, inside.streams, process.strings
@@ -75,7 +74,7 @@ def communication_hints(
         for name_id in distinct(kernels.name_id[mine]).tolist():
             named = kernels.name_id[mine] == name_id
             in_steps = distinct(steps.kernel_step[mine[named]])
-            alone = beside[named].sum() <= (1 - MIN_ALONE) * length[named].sum()
+            alone = beside[named].sum() <= (1 - limits.hint_alone_share) * length[named].sum()
             if alone and exchanged[named].all() and in_steps.size == every_step.size:
                 found.append(_hint(kernels, mine[named], key, steps.window, strings))
     return tuple(text for ns, text in sorted(found, reverse=True) if text)

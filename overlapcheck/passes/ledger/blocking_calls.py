@@ -21,7 +21,7 @@ def blocking_calls(
     """Long calls in the window, per API and thread.
 
     Args:
-        calls: the process's calls, outer before inner.
+        calls: the process's calls on the device's clock, outer before inner.
         idle: the device's idle time.
         window: calls are clipped to it.
         limits: how long is long.

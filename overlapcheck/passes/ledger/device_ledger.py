@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
+from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, Mask, Rows, is_in, one_of
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
@@ -22,12 +22,10 @@ from overlapcheck.passes.ledger.host_timeline import Launched, host_timeline
 from overlapcheck.passes.ledger.idle_ledger import idle_ledger
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.order.dependencies import OnDevice, dependencies
-from overlapcheck.passes.process import DeviceTables, ProcessTables
+from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.thresholds import Thresholds
-from overlapcheck.trace_tables import ApiCalls, MpiCalls, OsCalls, Overheads
 
-_Timed = TypeVar("_Timed", ApiCalls, MpiCalls, OsCalls, Overheads)
 LAUNCH_BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _HANDED_OVER_BEFORE = (
     Reason.HOST_SYNC,
@@ -58,41 +56,52 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Explained:
-    """A device's idle time, explained."""
+class Timed:
+    """The operations of a device, and how their times and the host's lie to each other."""
 
-    ledger: IdleLedger
+    order: Order
+    """Of the process."""
+    own: OnDevice
+    launches_block: bool
+    """Whether launches wait for their kernels."""
     clock_skew_ns: int
     """By how much the device's clock is ahead of the host's at least; negative where behind."""
 
+    @classmethod
+    def of(
+        cls,
+        process: ProcessTables,
+        order: Order,
+        device_id: int,
+        environment: Mapping[str, str],
+        limits: Thresholds,
+    ) -> Timed:
+        """The operations of one device of a process."""
+        own = OnDevice.of(order, device_id)
+        blocking = launches_block(own.ops, environment.get(LAUNCH_BLOCKING), limits)
+        skew_ns = clock_skew_ns(
+            order, device_id, process.calls, limits, launches_return=not blocking
+        )
+        return cls(order, own, blocking, skew_ns)
+
 
 def device_ledger(
-    process: ProcessTables,
-    device: DeviceTables,
-    order: Order,
-    around: Surroundings,
-    limits: Thresholds,
-) -> Explained:
+    process: ProcessTables, device: Timed, around: Surroundings, limits: Thresholds
+) -> IdleLedger:
     """Give every idle nanosecond of a device a reason.
 
     Args:
         process: the process's tables.
-        device: the device's rows.
-        order: the operations of the process and the edges between them.
+        device: the device's operations, in their order.
         around: what may explain the idle time.
         limits: the numbers that decide.
     """
-    own = OnDevice.of(order, device.device_id)
-    variable = around.environment.get(LAUNCH_BLOCKING)
-    blocking_launches = launches_block(own.ops, variable, limits)
-    skew_ns = clock_skew_ns(
-        order, device.device_id, process.calls, limits, launches_return=not blocking_launches
-    )
-    depends = dependencies(order, own, limits)
-    if skew_ns:
-        process, own = _on_device_clock(process, own, skew_ns)
+    own = device.own
+    depends = dependencies(device.order, own, limits)
+    if device.clock_skew_ns:
+        process, own = _on_device_clock(process, own, device.clock_skew_ns)
     calls, ops = process.calls, own.ops
-    held = held_calls(process, ops, blocking_launches, limits)
+    held = held_calls(process, ops, device.launches_block, limits)
     submit_ns = submit_times(ops, _returns_when_done(ops, held), limits)
     launched = Launched(ops, submit_ns, around.idle, around.steps.window)
     given = LedgerInput(
@@ -113,7 +122,7 @@ def device_ledger(
         site_of_call=around.site_of_call,
         limits=limits,
     )
-    return Explained(idle_ledger(around.idle, given), skew_ns)
+    return idle_ledger(around.idle, given)
 
 
 def _on_device_clock(
@@ -127,17 +136,12 @@ def _on_device_clock(
         launch_start_ns=ops.launch_start_ns + known * skew_ns,
         launch_end_ns=ops.launch_end_ns + known * skew_ns,
     )
-
-    def at(table: _Timed) -> _Timed:
-        start_ns, end_ns = table.start_ns + skew_ns, table.end_ns + skew_ns
-        return replace(table, start_ns=start_ns, end_ns=end_ns)
-
     process = replace(
         process,
-        calls=at(process.calls),
-        os_calls=at(process.os_calls),
-        mpi_calls=at(process.mpi_calls),
-        overheads=at(process.overheads),
+        calls=on_device_clock(process.calls, skew_ns),
+        os_calls=on_device_clock(process.os_calls, skew_ns),
+        mpi_calls=on_device_clock(process.mpi_calls, skew_ns),
+        overheads=on_device_clock(process.overheads, skew_ns),
     )
     return process, OnDevice(moved, own.rows)
 

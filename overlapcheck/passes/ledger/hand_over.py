@@ -9,8 +9,6 @@ from overlapcheck.grouping import distinct
 from overlapcheck.order import Operations
 from overlapcheck.thresholds import Thresholds
 
-_FASTEST_SHARE = 0.01
-
 
 def submit_times(ops: Operations, returns_when_done: Mask, limits: Thresholds) -> Ints:
     """When each operation was handed to the device, shape (n,); ABSENT_TIME where unknown.
@@ -39,7 +37,7 @@ def _delays(ops: Operations, known: Mask, limits: Thresholds) -> Ints:
         if mine.size == 0:
             continue
         lag = ops.start_ns[mine] - ops.launch_end_ns[mine]
-        place = int(_FASTEST_SHARE * (mine.size - 1))
+        place = int(limits.handing_over_share * (mine.size - 1))
         fastest = int(np.partition(lag, place)[place])
         if 0 < fastest <= limits.start_latency_ns:
             delay[mine] = fastest

@@ -15,6 +15,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, Mask, Whole
+from overlapcheck.connections import Connections
 from overlapcheck.grouping import distinct
 from overlapcheck.measurements import Window
 from overlapcheck.order import Operations, Relation, Work
@@ -24,8 +25,6 @@ from overlapcheck.passes.process import ProcessTables
 from overlapcheck.searches import last_before, taken
 from overlapcheck.thresholds import Thresholds
 
-VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
-DEFAULT_QUEUES = 8
 _HOST_FUNCTION = re.compile(r"(cuda|cu)(LaunchHostFunc|StreamAddCallback)")
 
 
@@ -45,17 +44,12 @@ class HardwareQueues:
         cls, process: ProcessTables, ops: Operations, window: Window, environment: Mapping[str, str]
     ) -> HardwareQueues:
         """The queues of the device of some operations."""
-        said = environment.get(VARIABLE, "")
-        queues = int(said) if said.isdigit() and int(said) else DEFAULT_QUEUES
         used = (ops.start_ns < window.end_ns) & (ops.end_ns > window.start_ns)
         used &= ops.work != Work.MIGRATION
-        calls = process.calls
-        callbacks = process.strings.matching(
-            calls.name_id, lambda name: _HOST_FUNCTION.match(name) is not None
-        )
+        callbacks = process.calls_named(lambda name: _HOST_FUNCTION.match(name) is not None)
         return cls(
-            distinct(ops.stream[used]).size > queues,
-            np.sort(calls.start_ns[callbacks]),
+            distinct(ops.stream[used]).size > Connections.of(environment).count,
+            np.sort(process.calls.start_ns[callbacks]),
             process.call_kind == ApiKind.GRAPH_LAUNCH,
         )
 

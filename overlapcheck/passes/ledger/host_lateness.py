@@ -114,12 +114,15 @@ def _longest(pieces: LatePieces, count: int) -> tuple[Codes, Rows]:
     """Reason and call of each part's longest piece."""
     if len(pieces) == count:
         return pieces.reason.copy(), pieces.call.copy()
-    length = pieces.end_ns - pieces.start_ns
-    first = np.flatnonzero(np.append(True, pieces.part[1:] != pieces.part[:-1]))
-    longest = np.maximum.reduceat(length, first)
-    rows = np.flatnonzero(length == longest[pieces.part])
-    row = np.empty(count, dtype=np.intp)
-    row[pieces.part[rows]] = rows  # of equally long ones the last
+    row = np.flatnonzero(np.append(True, pieces.part[1:] != pieces.part[:-1]))
+    pieces_of = np.diff(np.append(row, len(pieces)))
+    several = np.flatnonzero(np.repeat(pieces_of > 1, pieces_of))
+    part = pieces.part[several]
+    length = pieces.end_ns[several] - pieces.start_ns[several]
+    opens = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
+    longest = np.maximum.reduceat(length, opens)
+    rows = np.flatnonzero(length == np.repeat(longest, np.diff(np.append(opens, part.size))))
+    row[part[rows]] = several[rows]  # of equally long ones the last
     return pieces.reason[row], pieces.call[row]
 
 
@@ -187,20 +190,20 @@ def _cut_up(parts: Rows, late: _Late, thread: int) -> HostTime:
 def _without_tails(pieces: _Rows, tails: Tails) -> _Rows:
     """Each piece, followed by what is cut off its end."""
     part, start, end, reason, call = pieces
-    cut = tails.own_ns > 0
-    if not cut.any():
+    cut = np.flatnonzero(tails.own_ns > 0)
+    if cut.size == 0:
         return pieces
-    row = np.repeat(np.arange(part.size), 1 + cut)
-    tail = np.append(False, row[1:] == row[:-1])
-    middle = end - tails.own_ns
-    begin = np.where(tail, middle[row], start[row])
-    finish = np.where(tail | ~cut[row], end[row], middle[row])
-    keep = finish > begin
-    row, tail = row[keep], tail[keep]
+    middle = end[cut] - tails.own_ns[cut]
+    divided = middle > start[cut]
+    rest, begin = cut[divided], middle[divided]
+    reason, call, end_before = reason.copy(), call.copy(), end.copy()
+    whole = cut[~divided]
+    reason[whole], call[whole] = tails.reason[whole], ABSENT
+    end_before[rest] = begin
     return (
-        part[row],
-        begin[keep],
-        finish[keep],
-        np.where(tail, tails.reason[row], reason[row]),
-        np.where(tail, ABSENT, call[row]),
+        np.insert(part, rest + 1, part[rest]),
+        np.insert(start, rest + 1, begin),
+        np.insert(end_before, rest + 1, end[rest]),
+        np.insert(reason, rest + 1, tails.reason[rest]),
+        np.insert(call, rest + 1, ABSENT),
     )

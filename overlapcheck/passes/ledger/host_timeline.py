@@ -43,64 +43,64 @@ class ThreadCalls:
     tid: int
 
     def handing_over_near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
-        """Time in calls that put work into a queue, as far as they touch some pieces in order."""
-        return self._hand_overs.near(start_ns, end_ns)
+        """Time in calls that put work into a queue, in and around some pieces in order."""
+        near = self._near(start_ns, end_ns)
+        return self._time(near[self._hands_over(near)])
 
     def others_near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
-        """Time in calls that put none there, as far as they touch some pieces in order."""
-        others = self._others.near(start_ns, end_ns)
-        return others - self.handing_over_near(start_ns, end_ns) if others else others
+        """Time in calls that put none there, in and around some pieces in order."""
+        near = self._near(start_ns, end_ns)
+        hands_over = self._hands_over(near)
+        return self._time(near[~hands_over]) - self._time(near[hands_over])
 
     def longest_other(self, start_ns: Ints, end_ns: Ints) -> Rows:
         """Row of the longest call that begins in each piece and hands nothing over; ABSENT."""
-        rows = self._others.rows
-        if rows.size == 0:
+        near = self._near(start_ns, end_ns)
+        near = near[~self._hands_over(near)]
+        if near.size == 0:
             return np.full(start_ns.shape, ABSENT, dtype=np.int32)
-        start = self.calls.start_ns[rows]
-        length = np.minimum(self.calls.end_ns[rows] - start, np.int64(1) << 31)
+        start, end = (column[near] for column in self._spans)
+        length = np.minimum(end - start, np.int64(1) << 31)
         # The longest and its place in one number, so that one pass finds both.
-        marked = np.append(length * rows.size + np.arange(rows.size), 0)
+        marked = np.append(length * near.size + np.arange(near.size), 0)
         first = np.searchsorted(start, start_ns)
         last = np.searchsorted(start, end_ns)
         both = np.stack((first, np.maximum(last, first)), axis=1).ravel()
-        best = np.maximum.reduceat(marked, both)[::2] % rows.size
-        return narrow(np.where(last > first, rows[best], ABSENT))
+        best = near[np.maximum.reduceat(marked, both)[::2] % near.size]
+        rows = best if isinstance(self._own, slice) else self._own[best]
+        return narrow(np.where(last > first, rows, ABSENT))
 
     @cached_property
-    def _hand_overs(self) -> _Spans:
-        return self._of_kinds(HAND_OVERS)
+    def _own(self) -> Index | slice:
+        """Rows of the thread's calls."""
+        mine = self.calls.tid == self.tid
+        return slice(None) if mine.all() else np.flatnonzero(mine)
 
     @cached_property
-    def _others(self) -> _Spans:
-        return self._of_kinds(tuple(kind for kind in ApiKind if kind not in HAND_OVERS))
+    def _spans(self) -> tuple[Ints, Ints]:
+        """Start of each of the thread's calls, ascending, and its end."""
+        return self.calls.start_ns[self._own], self.calls.end_ns[self._own]
 
-    def _of_kinds(self, kinds: tuple[ApiKind, ...]) -> _Spans:
-        rows = np.flatnonzero((self.calls.tid == self.tid) & one_of(self.kinds, kinds))
-        start, end = self.calls.start_ns[rows], self.calls.end_ns[rows]
-        return _Spans(rows, start, end, np.maximum.accumulate(end) if rows.size else end)
+    @cached_property
+    def _reach_ns(self) -> Ints:
+        """Latest end of them so far."""
+        end = self._spans[1]
+        return np.maximum.accumulate(end) if end.size else end
 
+    def _near(self, start_ns: Ints, end_ns: Ints) -> Index:
+        """Places among the thread's calls of those that may touch pieces: few of all its calls."""
+        first = np.searchsorted(self._reach_ns, start_ns)
+        last = np.searchsorted(self._spans[0], end_ns)
+        first[1:] = np.maximum(first[1:], last[:-1])  # a long call touches several
+        count = np.maximum(last - first, 0)
+        return np.repeat(last - np.cumsum(count), count) + np.arange(count.sum())
 
-@dataclass(frozen=True)
-class _Spans:
-    """Some calls of a thread, sorted by start."""
+    def _hands_over(self, near: Index) -> Mask:
+        return one_of(self.kinds[self._own][near], HAND_OVERS)
 
-    rows: Index
-    start_ns: Ints
-    end_ns: Ints
-    reach_ns: Ints
-    """Latest end so far."""
-
-    def near(self, start_ns: Ints, end_ns: Ints) -> Intervals:
-        """Time of those that touch some pieces, which are disjoint and in order."""
-        if start_ns.size == 0:
-            return Intervals.empty()
-        first = int(np.searchsorted(self.reach_ns, start_ns[0], side="right"))
-        last = int(np.searchsorted(self.start_ns, end_ns[-1]))
-        start, end = self.start_ns[first:last], self.end_ns[first:last]
-        at = np.searchsorted(end_ns, start, side="right")
-        touching = start_ns[np.minimum(at, start_ns.size - 1)] < end
-        touching &= at < start_ns.size
-        return Intervals.of(start[touching], end[touching])
+    def _time(self, near: Index) -> Intervals:
+        start, end = self._spans
+        return Intervals.of(start[near], end[near])
 
 
 @dataclass(frozen=True)

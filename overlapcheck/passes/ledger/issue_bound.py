@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Ints, is_in
-from overlapcheck.grouping import distinct, numbered
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.ledger.held import HeldCalls
+from overlapcheck.searches import places
 from overlapcheck.thresholds import Thresholds
 
 
@@ -37,8 +38,8 @@ def issue_bound(
         return Intervals.empty()
     issued, began = submit_ns[launched], ops.start_ns[launched]
     waits = _waits(ops, held, limits) | away
-    stretch = numbered(np.searchsorted(waits.end_ns, issued, side="right"))[1]
-    order = np.argsort(stretch, kind="stable")
+    stretch = places(waits.end_ns, issued, side="right")
+    order = ordered(stretch)
     first = np.flatnonzero(np.diff(stretch[order], prepend=ABSENT))
     from_ns = np.minimum.reduceat(issued[order], first)
     to_ns = np.maximum.reduceat(issued[order], first)

@@ -41,6 +41,7 @@ class Layer:
 
 def migrating(given: LedgerInput) -> list[Layer]:
     """Pages of unified memory moved."""
+    # Filled is what another device fills, too: it would have gone on without the pages.
     not_filled = (Part.HOST, Part.LATENCY, Part.OPEN)
     return [Layer(given.migrations, Reason.UVM_MIGRATION, within=not_filled)]
 

@@ -17,7 +17,8 @@ what *that* had to wait for, and so on to the beginning of the piece. The walk c
 parts: an operation **had not been submitted** yet, an operation **ran** that compute waited for, or
 **nothing** ran. Each kind of part has a list of rules; the tables below are those lists, in the
 order in which the rules are asked. Numbers in them ("long", "a few microseconds") are thresholds:
-`overlapcheck explain CAUSE` lists them with their reasons.
+`overlapcheck explain CAUSE` lists those of a cause with their reasons, and
+[thresholds.md](thresholds.md) lists all.
 
 Each rule names a picture that it decides: a small timeline in
 [fixtures/causes](../fixtures/causes) or [fixtures/rules.toml](../fixtures/rules.toml).

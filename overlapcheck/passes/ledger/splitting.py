@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, constant
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, constant
+from overlapcheck.searches import places
 
 
 @dataclass(frozen=True)
@@ -34,62 +35,61 @@ def split(start_ns: Ints, end_ns: Ints, cut_start_ns: Ints, cut_end_ns: Ints) ->
         cut_start_ns: intervals, sorted and disjoint, shape (m,).
         cut_end_ns: their ends.
     """
-    if cut_start_ns.size == 0:
-        return _whole(start_ns, end_ns)
-    first = np.searchsorted(cut_end_ns, start_ns, side="right")
-    last = np.maximum(np.searchsorted(cut_start_ns, end_ns, side="left"), first)
-    hit = np.flatnonzero(last > first)
-    if hit.size == 0:
-        return _whole(start_ns, end_ns)
-    # Cuts are few: most spans stay whole, and need no more than their place among the pieces.
-    pieces = np.ones(start_ns.size, dtype=np.intp)
-    pieces[hit] = 2 * (last[hit] - first[hit]) + 1
-    span = np.repeat(np.arange(start_ns.size), pieces)
-    start, end = start_ns[span], end_ns[span]
-    cut = np.full(span.size, ABSENT, dtype=np.int64)
-    rows = np.flatnonzero(pieces[span] > 1)
-    spans = _Spans(span, first, pieces)
-    _cut_up(rows, spans, (start, end, cut), (cut_start_ns, cut_end_ns))
-    keep = end > start
-    if keep.all():
-        return Split(span, start, end, cut)
-    return Split(span[keep], start[keep], end[keep], cut[keep])
+    first = places(cut_end_ns, start_ns, side="right")
+    last = places(cut_start_ns, end_ns, side="left")
+    touched = np.flatnonzero((last > first) & (end_ns > start_ns))
+    if touched.size == 0:
+        return _whole(start_ns, end_ns, constant(ABSENT, start_ns.size))
+    cut = np.full(start_ns.size, ABSENT, dtype=np.int64)
+    cut[touched] = first[touched]
+    inside = cut_start_ns[first[touched]] <= start_ns[touched]
+    inside &= cut_end_ns[first[touched]] >= end_ns[touched]
+    # Most spans lie inside of a cut, or touch none: they stay whole.
+    crossed = touched[~inside]
+    if crossed.size == 0:
+        return _whole(start_ns, end_ns, cut)
+    made = _cut_up(
+        Split(crossed, start_ns[crossed], end_ns[crossed], first[crossed]),
+        last[crossed] - first[crossed],
+        (cut_start_ns, cut_end_ns),
+    )
+    count = (end_ns > start_ns).astype(np.intp)
+    count[crossed] = np.bincount(np.searchsorted(crossed, made.span), minlength=crossed.size)
+    span = np.repeat(np.arange(start_ns.size), count)
+    start, end, number = start_ns[span], end_ns[span], cut[span]
+    rows = np.flatnonzero(_among(span, crossed, start_ns.size))
+    start[rows], end[rows], number[rows] = made.start_ns, made.end_ns, made.cut
+    return Split(span, start, end, number)
 
 
-def _whole(start_ns: Ints, end_ns: Ints) -> Split:
+def _whole(start_ns: Ints, end_ns: Ints, cut: Ints) -> Split:
+    """Spans that stay in one piece, without the empty ones."""
     span = np.flatnonzero(end_ns > start_ns)
     if span.size < start_ns.size:
-        start_ns, end_ns = start_ns[span], end_ns[span]
-    return Split(span, start_ns, end_ns, constant(ABSENT, span.size))
+        start_ns, end_ns, cut = start_ns[span], end_ns[span], cut[span]
+    return Split(span, start_ns, end_ns, cut)
 
 
-@dataclass(frozen=True)
-class _Spans:
-    """How spans fall into pieces."""
-
-    span: Index
-    """Span of each piece."""
-    first: Index
-    """First cut of each span."""
-    pieces: Index
-    """How many pieces each has."""
+def _among(span: Index, some: Index, count: int) -> Mask:
+    """Which pieces are of some of the spans."""
+    mine = np.zeros(count, dtype=np.bool_)
+    mine[some] = True
+    return mine[span]
 
 
-def _cut_up(
-    rows: Index, spans: _Spans, made: tuple[Ints, Ints, Ints], cuts: tuple[Ints, Ints]
-) -> None:
-    """Bound the pieces (rows) of the spans that cuts touch: start, end and cut, in place."""
-    start, end, number = made
-    first, pieces, of = spans.first, spans.pieces, spans.span[rows]
-    begins = np.append(True, of[1:] != of[:-1])
-    within = np.arange(rows.size) - np.maximum.accumulate(np.where(begins, np.arange(rows.size), 0))
-    cut = first[of] + within // 2
+def _cut_up(spans: Split, cuts: Index, bounds: tuple[Ints, Ints]) -> Split:
+    """The pieces of spans that each touch some cuts, of which the first is known."""
+    row = np.repeat(np.arange(cuts.size), 2 * cuts + 1)
+    within = np.arange(row.size) - np.repeat(np.cumsum(2 * cuts + 1) - (2 * cuts + 1), 2 * cuts + 1)
+    cut = spans.cut[row] + within // 2
     is_cut = within % 2 == 1
     # Even pieces lie between the cut before and the cut at hand, odd ones are the cut itself.
     none = [np.iinfo(np.int64).max]
-    cut_start, cut_end = np.append(cuts[0], none), np.append(cuts[1], none)
+    cut_start, cut_end = np.append(bounds[0], none), np.append(bounds[1], none)
     left = np.where(is_cut, cut_start[cut], cut_end[np.maximum(cut - 1, 0)])
     right = np.where(is_cut, cut_end[cut], cut_start[cut])
-    start[rows] = np.where(within == 0, start[rows], np.maximum(left, start[rows]))
-    end[rows] = np.where(within == pieces[of] - 1, end[rows], np.minimum(right, end[rows]))
-    number[rows] = np.where(is_cut, cut, ABSENT)
+    start, end = spans.start_ns[row], spans.end_ns[row]
+    start = np.where(within == 0, start, np.maximum(left, start))
+    end = np.where(within == 2 * cuts[row], end, np.minimum(right, end))
+    keep = end > start
+    return Split(spans.span[row[keep]], start[keep], end[keep], np.where(is_cut, cut, ABSENT)[keep])

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, Whole, compact, constant, narrow
+from overlapcheck.columns import (
+    ABSENT,
+    ABSENT_TIME,
+    Index,
+    Ints,
+    Whole,
+    chosen,
+    compact,
+    constant,
+    narrow,
+)
 from overlapcheck.grouping import groups, ordered
 from overlapcheck.order import Edges, Operations, Relation
 from overlapcheck.searches import last_before
@@ -73,15 +83,33 @@ def keyed(stream: Ints, time_ns: Ints, origin: int) -> Ints:
     return (stream << 48) | limited
 
 
+def neighbours(stream: Ints) -> Index:
+    """The row before each one in its stream; ABSENT for the first.
+
+    stream    7 7 7 13 13 7        three runs: only the last one's first row is not behind the
+    before    . 0 1 .  3  2        row before it
+    """
+    before = np.arange(-1, stream.size - 1)
+    opens = np.ones(stream.size, dtype=np.bool_)
+    np.not_equal(stream[1:], stream[:-1], out=opens[1:])
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], stream.size) - 1
+    runs = ordered(stream[first])
+    again = np.flatnonzero(stream[first[runs[1:]]] == stream[first[runs[:-1]]])
+    before[first] = ABSENT
+    before[first[runs[again + 1]]] = last[runs[again]]
+    return before
+
+
 class Launches:
     """Finds operations by their stream, or another small number, and when they were launched."""
 
     def __init__(self, ops: Operations, number: Ints) -> None:
         self._number = number
         self._known = np.flatnonzero(ops.launch_start_ns != ABSENT_TIME)
-        launch = ops.launch_start_ns[self._known]
+        launch = chosen(ops.launch_start_ns, self._known)
         self._origin = int(launch.min()) if launch.size else 0
-        keys = keyed(number[self._known], launch, self._origin)
+        keys = keyed(chosen(number, self._known), launch, self._origin)
         self._order = ordered(keys)
         self._keys = keys[self._order]
 

@@ -11,9 +11,9 @@ import re
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, chosen, joined
 from overlapcheck.grouping import numbered, ordered
-from overlapcheck.passes.order.candidates import Launches, Pairs
+from overlapcheck.passes.order.candidates import Launches, Pairs, neighbours
 from overlapcheck.passes.order.event_waits import (
     Finder,
     recorded_operations,
@@ -50,7 +50,8 @@ def host_waits(find: Finder) -> Pairs:
     ]
     before = np.concatenate([rows for rows, _ in parts])
     call = np.concatenate([calls for _, calls in parts])
-    threads, number = numbered(np.concatenate((ops.tid, process.calls.tid[call])))
+    (tid,) = joined([(ops.tid,), (process.calls.tid[call],)])
+    threads, number = numbered(tid)
     if threads.size == 0:
         return Pairs.none()
     submitted = Launches(ops, number[: len(ops)])
@@ -92,8 +93,9 @@ def _last_of_all_streams(find: Finder, waits: Index, sync: Index) -> tuple[Index
         for one in np.unique(context[thread == number]).tolist():
             mine = waits[(thread == number) & (context == one)]
             rows = launched if one == only else launched[ops.context_id[launched] == one]
-            row, wait = _last_before_each(calls.start_ns[mine], ops.stream[rows],
-                                          ops.launch_end_ns[rows])  # fmt: skip
+            row, wait = _last_before_each(
+                calls.start_ns[mine], chosen(ops.stream, rows), chosen(ops.launch_end_ns, rows)
+            )
             befores.append(rows[row])
             made.append(mine[wait])
     return np.concatenate(befores), np.concatenate(made)
@@ -101,13 +103,18 @@ def _last_of_all_streams(find: Finder, waits: Index, sync: Index) -> tuple[Index
 
 def _last_before_each(wait_ns: Ints, stream: Ints, launch_ns: Ints) -> tuple[Index, Index]:
     """Of the operations that the next wait is the first to wait for, the last in each stream."""
-    order = ordered(stream, launch_ns)
-    wait = np.searchsorted(wait_ns, launch_ns[order])
-    waited = wait < wait_ns.size
-    order, wait = order[waited], wait[waited]
+    order = ordered(launch_ns)
+    waited = np.searchsorted(launch_ns[order], wait_ns, side="right")
+    order = order[: waited[-1]]
+    wait = np.repeat(np.arange(wait_ns.size, dtype=np.int32), np.diff(waited, prepend=0))
+    before = neighbours(stream[order])
+    after = np.flatnonzero(before != ABSENT)
+    before = before[after]
     last = np.ones(order.size, dtype=bool)
-    last[:-1] = (stream[order][1:] != stream[order][:-1]) | (wait[1:] != wait[:-1])
-    return order[last], wait[last]
+    last[before[wait[before] == wait[after]]] = False
+    row, wait = order[last], wait[last]
+    by_stream = ordered(stream[row])
+    return row[by_stream], wait[by_stream].astype(np.intp)
 
 
 def _synchronous(find: Finder) -> tuple[Index, Index]:

@@ -13,15 +13,17 @@ from overlapcheck.columns import (
     Codes,
     Ints,
     Mask,
-    Rows,
     compact,
     constant,
+    is_constant,
+    joined,
     narrow,
 )
 from overlapcheck.grouping import groups, ordered
 from overlapcheck.kinds import UNIFIED_KINDS, CopyKind
 from overlapcheck.order import Operations, Work
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.searches import taken
 from overlapcheck.trace_tables import Copies
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -51,7 +53,8 @@ def operations(process: ProcessTables, communication: Mask) -> Operations:
 
     def column(*parts: npt.NDArray[_Value]) -> npt.NDArray[_Value]:
         # Put in order one by one: a large trace needs the room.
-        return compact(_joined(*parts)[order])
+        (values,) = joined([(part,) for part in parts])
+        return values if is_constant(values) else compact(values[order])
 
     def of_copies(values: Ints) -> Ints:
         if (values == ABSENT).all():
@@ -83,11 +86,11 @@ def operations(process: ProcessTables, communication: Mask) -> Operations:
         stream_id=stream_id,
         name_id=column(kernels.name_id, no_copy, no_memset),
         bytes=column(no_kernel, copies.bytes, memsets.bytes),
-        pageable=column(no_kernel, copies.pageable.astype(np.int64), no_memset) == 1,
+        pageable=column(no_kernel == 1, copies.pageable, no_memset == 1),
         call=call,
-        launch_start_ns=_of_call(calls.start_ns, call, ABSENT_TIME),
-        launch_end_ns=_of_call(calls.end_ns, call, ABSENT_TIME),
-        tid=compact(_of_call(calls.tid, call, ABSENT)),
+        launch_start_ns=taken(calls.start_ns, call, ABSENT_TIME),
+        launch_end_ns=taken(calls.end_ns, call, ABSENT_TIME),
+        tid=compact(taken(calls.tid, call, ABSENT)),
     )
 
 
@@ -119,12 +122,6 @@ def _streams(work: Codes, context: Ints, stream_id: Ints) -> Ints:
 
 def _joined(*parts: npt.NDArray[_Value]) -> npt.NDArray[_Value]:
     return np.concatenate(parts)
-
-
-def _of_call(column: Ints, call: Rows, otherwise: int) -> Ints:
-    if column.size == 0:
-        return np.full(call.shape, otherwise, dtype=np.int64)
-    return np.where(call == ABSENT, otherwise, column[np.maximum(call, 0)])
 
 
 def _copy_work(copies: Copies) -> Codes:

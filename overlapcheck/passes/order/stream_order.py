@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.grouping import ordered
 from overlapcheck.order import Operations, Work
-from overlapcheck.passes.order.candidates import Pairs, keyed
+from overlapcheck.passes.order.candidates import Pairs, keyed, neighbours
 from overlapcheck.searches import last_at_or_before
 
 
 def stream_order(ops: Operations) -> Pairs:
     """In each stream, the operation that ended last before each one started."""
+    if len(ops) == 0:
+        return Pairs.none()
     orderly = _one_after_another(ops)
     if orderly is not None:
         return orderly
-    origin = int(ops.start_ns.min()) if len(ops) else 0
+    origin = int(ops.start_ns.min())
     keys = keyed(ops.stream, ops.end_ns, origin)
     by_end = ordered(keys)
     at = last_at_or_before(keys[by_end], keyed(ops.stream, ops.start_ns, origin))
@@ -31,16 +34,12 @@ def stream_order(ops: Operations) -> Pairs:
 
 def _one_after_another(ops: Operations) -> Pairs | None:
     """The neighbours in each stream, where no operation starts before the one before it ended."""
-    in_stream = ordered(ops.stream)
-    stream, end = ops.stream[in_stream], ops.end_ns[in_stream]
-    start = ops.start_ns[in_stream]
-    same = stream[1:] == stream[:-1]
     # One of no length could follow itself; migrations belong to no stream.
-    if (same & (start[1:] < end[:-1])).any() or (end <= start).any():
+    if (ops.end_ns <= ops.start_ns).any() or (ops.work == Work.MIGRATION).any():
         return None
-    if (ops.work == Work.MIGRATION).any():
+    before = neighbours(ops.stream)
+    after = np.flatnonzero(before != ABSENT)
+    before = before[after]
+    if (ops.start_ns[after] < ops.end_ns[before]).any():
         return None
-    behind = np.flatnonzero(same)
-    after, before = in_stream[behind + 1], in_stream[behind]
-    order = ordered(after)
-    return Pairs.of(after[order], before[order])
+    return Pairs.of(after, before)

@@ -13,11 +13,9 @@ import numpy as np
 
 from overlapcheck.columns import Floats, Index, Ints, Mask
 from overlapcheck.grouping import numbered
+from overlapcheck.thresholds import Thresholds
 
-MIN_REPEATS = 3
-# Names are projected to random signs, so chance agreement is far below this: what three repeats
-# that hold half of the sequence agree, and a little less for noise.
-_MIN_AGREEMENT = 0.3
+# Names are projected to random signs so many times: chance agreement averages out.
 _PROJECTIONS = 4
 # The period shows in any long enough part; the transform of a longer one only costs time.
 _MAX_KERNELS = 1 << 18
@@ -45,7 +43,7 @@ class Period:
 
 
 def find_period(
-    name_id: Ints, gap_before_ns: Ints, kernel_ns: Ints, least_ns: float
+    name_id: Ints, gap_before_ns: Ints, kernel_ns: Ints, least_ns: float, limits: Thresholds
 ) -> Period | None:
     """The shortest period whose repeats, three or more, hold enough of the kernel time.
 
@@ -56,14 +54,15 @@ def find_period(
         gap_before_ns: idle time before each kernel, shape (n,); a step begins after the longest.
         kernel_ns: length of each kernel, shape (n,).
         least_ns: kernel time that the repeats must hold.
+        limits: how much repeats agree.
 
     Returns:
         None where nothing repeats.
     """
-    if name_id.size < MIN_REPEATS:
+    if name_id.size < Thresholds.steps_least:
         return None
     until = np.concatenate(([0], np.cumsum(kernel_ns)))
-    for lag in _candidate_lags(name_id, kernel_ns):
+    for lag in _candidate_lags(name_id, kernel_ns, limits.period_agreement_share):
         first, covered = _costliest_run(name_id[lag:] == name_id[:-lag], lag, until)
         if covered:
             period = _aligned(Period(first, lag, covered // lag), covered, gap_before_ns)
@@ -72,21 +71,21 @@ def find_period(
     return None
 
 
-def _candidate_lags(name_id: Ints, kernel_ns: Ints) -> Iterator[int]:
+def _candidate_lags(name_id: Ints, kernel_ns: Ints, least: float) -> Iterator[int]:
     """Lags at which the sequence agrees with itself, ascending.
 
     First where most kernels agree, then, for steps of few long kernels among many short ones,
     where most of their time does.
     """
     _, codes = numbered(name_id[-_MAX_KERNELS:])
-    by_count = _agreeing(codes, np.ones(codes.size))
+    by_count = _agreeing(codes, np.ones(codes.size), least)
     yield from by_count
     # A product of two roots is a length where both kernels are about equally long.
-    by_time = _agreeing(codes, np.sqrt(kernel_ns[-_MAX_KERNELS:]))
+    by_time = _agreeing(codes, np.sqrt(kernel_ns[-_MAX_KERNELS:]), least)
     yield from (lag for lag in by_time if lag not in by_count)
 
 
-def _agreeing(codes: Index, weight: Floats) -> list[int]:
+def _agreeing(codes: Index, weight: Floats, least: float) -> list[int]:
     count = codes.size
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(_PROJECTIONS, codes.max() + 1))
     agreement = np.zeros(count)
@@ -96,8 +95,8 @@ def _agreeing(codes: Index, weight: Floats) -> list[int]:
     mean = float(weight @ weight) / count
     agreement /= max(mean, 1e-9) * _PROJECTIONS * np.arange(count, 0, -1)
     lags = np.arange(count)
-    usable = (lags >= 1) & (lags <= count // MIN_REPEATS)
-    return _peaks(np.flatnonzero(usable & (agreement > _MIN_AGREEMENT)), agreement)
+    usable = (lags >= 1) & (lags <= count // Thresholds.steps_least)
+    return _peaks(np.flatnonzero(usable & (agreement > least)), agreement)
 
 
 def _peaks(lags: Index, agreement: Floats) -> list[int]:
@@ -112,7 +111,7 @@ def _costliest_run(same: Mask, lag: int, until: Ints) -> tuple[int, int]:
     padded = np.concatenate(([False], same, [False])).astype(np.int8)
     edges = np.flatnonzero(np.diff(padded))
     first, covered = edges[::2], edges[1::2] - edges[::2] + lag
-    enough = covered >= MIN_REPEATS * lag
+    enough = covered >= Thresholds.steps_least * lag
     first, covered = first[enough], covered[enough]
     if first.size == 0:
         return 0, 0
@@ -126,6 +125,6 @@ def _aligned(period: Period, covered: int, gap_before_ns: Ints) -> Period:
     typical = np.median(whole.reshape(period.repeats, period.length), axis=0)
     shift = int(np.argmax(typical))
     repeats = (covered - shift) // period.length
-    if repeats < MIN_REPEATS:
+    if repeats < Thresholds.steps_least:
         return period
     return Period(period.first + shift, period.length, repeats)

@@ -12,16 +12,16 @@ call, for frameworks launch the backward pass from another thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.api_kinds import ApiKind, api_kind
-from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.api_kinds import ApiKind
+from overlapcheck.columns import Codes, Index, Ints, Mask
 from overlapcheck.grouping import distinct, groups, numbered, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.searches import last_at_or_before
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import ApiCalls, Kernels, Ranges
 from overlapcheck.user_patterns import user_pattern
@@ -40,7 +40,6 @@ _BESIDE_THE_STEPS = re.compile(
 _NUMBER = re.compile(r"\d+")
 _MOST_DIGITS = 18
 """Longer ones are no count of steps, and no int64."""
-MIN_INSTANCES = 3
 NO_STEP = -1
 
 
@@ -104,7 +103,7 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         mine = mine.rows(np.append(True, ~again)) if again.any() else mine
         beside = bool(_BESIDE_THE_STEPS.search(family))
         rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
-        if len(mine) >= MIN_INSTANCES and rank > best_rank:
+        if len(mine) >= Thresholds.steps_least and rank > best_rank:
             own = _own_numbers(mine.name_id, strings)
             best = StepRanges(family, mine.start_ns, mine.end_ns, beside, own)
             best_rank = rank
@@ -135,7 +134,7 @@ def _is_step(name: str, pattern: str | None) -> bool:
 
 
 def warm_up_steps(
-    kernel_step: Index, kernels: Kernels, calls: ApiCalls, strings: Strings, starts_ns: Ints
+    kernel_step: Index, kernels: Kernels, calls: ApiCalls, kinds: Codes, starts_ns: Ints
 ) -> int:
     """Number of leading steps that still allocate, load code or meet new kernels.
 
@@ -147,23 +146,18 @@ def warm_up_steps(
         kernel_step: step of each kernel, NO_STEP for none.
         kernels: the process's or device's kernels.
         calls: the process's calls.
-        strings: texts of their names.
+        kinds: ApiKind of each.
         starts_ns: start of each step on the host, shape (steps,).
     """
     count = starts_ns.size
     warm = _new_names(kernel_step, kernels.name_id, count)
-    call_step = last_at_or_before(starts_ns, calls.start_ns)
     for kind in (ApiKind.MODULE_LOAD, ApiKind.ALLOCATION):
-        chosen = strings.matching(calls.name_id, _is_kind(kind))
-        per_step = np.bincount(call_step[chosen & (call_step >= 0)], minlength=count)
+        step = last_at_or_before(starts_ns, calls.start_ns[kinds == kind])
+        per_step = np.bincount(step[step >= 0], minlength=count)
         warm |= per_step > np.median(per_step[count // 2 :])
     steady = np.flatnonzero(~warm)
     leading = int(steady[0]) if steady.size else count
     return leading if leading <= count // 2 else min(1, count - 1)
-
-
-def _is_kind(kind: ApiKind) -> Callable[[str], bool]:
-    return lambda name: api_kind(name) == kind
 
 
 def _new_names(kernel_step: Index, name_id: Ints, count: int) -> Mask:

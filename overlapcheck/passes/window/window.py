@@ -28,13 +28,9 @@ from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, w
 from overlapcheck.quantities import count_of, percent
 from overlapcheck.searches import last_at_or_before
 from overlapcheck.selection import Selection
+from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace_tables import Copies, Kernels
 
-HALF = 0.5
-"""Share of the kernel time that a period must hold, and ranges should."""
-FEW_KERNELS = 64
-"""A handful of equal kernels is also what a program of one pass has between its copies: a period of
-fewer must hold half of the copy time too."""
 _MARK_STEPS = (
     "so set-up is in it; to judge steps alone, mark them with NVTX ranges ('step 3') or name yours"
     " with --steps (--skip leaves out the first)"
@@ -110,7 +106,7 @@ def choose_window(process: ProcessTables, device: DeviceTables, selection: Selec
         return Steps(_nothing(kernels, why), none)
     if selection.skip is not None:
         return Steps(_whole_run(kernels, copies, "no NVTX steps"), none)
-    steps = _from_period(process, kernels, copies, launch_ns)
+    steps = _from_period(process, kernels, copies, launch_ns, selection.thresholds)
     if steps is not None:
         return replace(steps, window=_told_outside(steps.window, kernels))
     return Steps(
@@ -151,7 +147,7 @@ def _told_outside(window: Window, kernels: Kernels) -> Window:
     """The window, with a word on the kernel time outside where that is most of it."""
     inside = _held_ns(kernels.start_ns, kernels.end_ns, window.start_ns, window.end_ns)
     total = int((kernels.end_ns - kernels.start_ns).sum())
-    if inside >= HALF * total:
+    if inside >= Thresholds.window_kernel_share * total:
         return window
     return replace(
         window, why=f"{window.why}; {percent(1 - inside / total)} of the kernel time lies outside"
@@ -168,7 +164,9 @@ def _of_ranges(process: ProcessTables, launches: _Launches, selection: Selection
     """The window of a range family; None where its kept ranges launched nothing here."""
     kernels, ranges, kernel_step = launches.kernels, launches.ranges, launches.kernel_step
     if selection.skip is None:
-        skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, ranges.start_ns)
+        skip = warm_up_steps(
+            kernel_step, kernels, process.calls, process.call_kind, ranges.start_ns
+        )
         why = f"warm-up: {skip} skipped" if skip else "no warm-up found"
     else:
         skip = selection.skip
@@ -195,7 +193,7 @@ def _of_ranges(process: ProcessTables, launches: _Launches, selection: Selection
 
 
 def _from_period(
-    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints
+    process: ProcessTables, kernels: Kernels, copies: Copies, launch_ns: Ints, limits: Thresholds
 ) -> Steps | None:
     # A kernel whose launch was not recorded belongs to no step here either.
     launched = np.flatnonzero(launch_ns != ABSENT_TIME)
@@ -203,16 +201,16 @@ def _from_period(
     reach = np.maximum.accumulate(kernels.end_ns[order])
     gap = np.maximum(kernels.start_ns[order] - np.concatenate((reach[:1], reach[:-1])), 0)
     length = kernels.end_ns - kernels.start_ns
-    least = HALF * int(length.sum())
-    period = find_period(kernels.name_id[order], gap, length[order], least)
-    if period is None or not _holds_its_copies(period, kernels.rows(order), copies):
+    least = Thresholds.window_kernel_share * int(length.sum())
+    period = find_period(kernels.name_id[order], gap, length[order], least, limits)
+    if period is None or not _holds_its_copies(period, kernels.rows(order), copies, limits):
         return None
     position = last_at_or_before(period.starts, np.arange(order.size))
     position[period.end :] = NO_STEP
     kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
-    skip = warm_up_steps(kernel_step, kernels, process.calls, process.strings, starts)
+    skip = warm_up_steps(kernel_step, kernels, process.calls, process.call_kind, starts)
     kept = kernel_step >= skip
     repeat = "kernel repeats" if period.length == 1 else "kernels repeat"
     window = Window(
@@ -232,12 +230,17 @@ def _numbered(window: Window, kernel_step: Index, numbers: Ints) -> Steps:
     return Steps(replace(window, first_step=first, last_step=last), kernel_step, numbers)
 
 
-def _holds_its_copies(period: Period, launched: Kernels, copies: Copies) -> bool:
+def _holds_its_copies(
+    period: Period, launched: Kernels, copies: Copies, limits: Thresholds
+) -> bool:
     """Whether a period is many kernels, or few that run among the copies, not between them."""
-    if period.end - period.first >= FEW_KERNELS:
+    if period.end - period.first >= limits.period_few_kernels:
         return True
     moved = copies.rows(_between_host_and_device(copies))
     mine = slice(period.first, period.end)
     first, last = int(launched.start_ns[mine].min()), int(launched.end_ns[mine].max())
     total = int((moved.end_ns - moved.start_ns).sum())
-    return _held_ns(moved.start_ns, moved.end_ns, first, last) >= HALF * total
+    return (
+        _held_ns(moved.start_ns, moved.end_ns, first, last)
+        >= Thresholds.window_kernel_share * total
+    )

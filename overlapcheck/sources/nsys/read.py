@@ -158,7 +158,7 @@ def _check_window(db: Database, excerpt: Excerpt, work: device_work.DeviceWork) 
     if span is not None:
         window = f"{excerpt.start_ns / 1e9:g}..{excerpt.end_ns / 1e9:g}"
         raise PolicyInvalid(
-            f"--window {window}: no kernel runs there",
+            f"window {window}: no kernel runs there",
             f"kernels run from {span[0] / 1e9:.3f} to {span[1] / 1e9:.3f} seconds of the trace",
         )
 

@@ -96,7 +96,7 @@ def test_a_window_without_kernels_is_told_where_they_are(real_export: RealExport
     with pytest.raises(PolicyInvalid) as wrong:
         read_trace(real_export("pt_pageable"), (1_000_000_000, 2_000_000_000))
 
-    assert wrong.value.message == "--window 1..2: no kernel runs there"
+    assert wrong.value.message == "window 1..2: no kernel runs there"
     assert "kernels run from 16." in wrong.value.hint
 
 

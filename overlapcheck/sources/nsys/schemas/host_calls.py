@@ -135,6 +135,8 @@ def _with_repeated_id(calls: ApiCalls) -> Index:
     numbers = calls.correlation_id
     # Unique as long as correlation ids are the 32-bit numbers that CUPTI makes them.
     key = numbers if codes.strides == (0,) else numbers + (codes << 34)
+    if (key[1:] > key[:-1]).all():
+        return np.empty(0, dtype=np.intp)
     in_order = np.sort(key)
     repeated = in_order[1:][in_order[1:] == in_order[:-1]]
     return np.flatnonzero(np.isin(key, distinct(repeated)))

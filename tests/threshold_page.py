@@ -1,0 +1,42 @@
+"""The table of docs/thresholds.md, made from the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from overlapcheck.rank_thresholds import RankThresholds
+from overlapcheck.recording_thresholds import RecordingThresholds
+from overlapcheck.threshold import Threshold, Unit
+from overlapcheck.thresholds import USUAL, Thresholds
+
+SECTIONS = (
+    ("Reasons, causes and checks", Thresholds),
+    ("Recordings, clocks and windows", RecordingThresholds),
+    ("Collectives, ranks and comparisons", RankThresholds),
+)
+
+
+def tables() -> str:
+    """A table for each section, a row for each number."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    numbers = USUAL.described()
+    for title, section in SECTIONS:
+        own = {name.replace("_", "-") for name in section.__annotations__}
+        yield f"\n## {title}\n"
+        yield "| number | value | why | if wrong | decides about |"
+        yield "|---|---|---|---|---|"
+        yield from (_row(one) for one in numbers if one.name in own)
+
+
+def _row(one: Threshold) -> str:
+    about = ", ".join(one.causes) or "no single cause"
+    name = f"`{one.name}`" + (" (fixed)" if one.fixed else "")
+    return f"| {name} | {_value(one)} | {one.reason} | {one.if_wrong} | {about} |"
+
+
+def _value(one: Threshold) -> str:
+    unit = {Unit.NS: " ns", Unit.BYTES: " B", Unit.BYTES_PER_NS: " B/ns"}.get(one.unit, "")
+    return f"{one.value:,}".replace(",", " ") + unit
