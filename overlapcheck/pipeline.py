@@ -18,6 +18,7 @@ from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.errors import NoSteadySteps, PolicyInvalid
+from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.job import Job
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes import measure as passes
@@ -37,11 +38,17 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.forecast import Forecast
+    from overlapcheck.kinds import DeviceKey
     from overlapcheck.predicted import WhatIf
     from overlapcheck.step_graph import StepGraph
 
 MOST_REPLAYED = 20_000
-"""Operations; of steps that together hold more, the last ones are replayed, but never too few."""
+"""Operations; of steps that together hold more, the last ones are replayed."""
+MOST_OF_LONG_STEPS = 500_000
+"""The same where not even a few steps hold so few."""
+MOST_RANKED_BY = 4_000
+"""The same for ranking causes, over all devices: an analysis must not take much longer for it."""
 
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
@@ -125,13 +132,39 @@ def analyze(
     reading.progress(f"measuring {Path(path).name}")
     measured = measure(trace, replace(selection, ranges=ranges))
     warnings = read_sync_log(Path(path))
-    found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
+    found = findings(measured, forecasts_of(trace, measured))
+    found = with_sync_warnings(found, warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     verdict = judge(measured, policy, found)
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Forecast]:
+    """What repairs would win on each device of which enough is idle to win anything.
+
+    A few steps are replayed; devices whose steps are too long to replay a few have no forecast.
+    """
+    waiting = [
+        device
+        for device in measured.devices
+        if len(device.steps) and device.idle_ns >= MATERIAL_SHARE * device.length_ns
+    ]
+    if not waiting:
+        return {}
+    from overlapcheck.passes.replay.device_graph import device_graph
+    from overlapcheck.whatif.forecast import forecast
+    from overlapcheck.whatif.predict import Predictor
+
+    most = MOST_RANKED_BY // len(waiting)
+    graphs = [(device, device_graph(trace, device, most)) for device in waiting]
+    return {
+        device.key: forecast(device, Predictor.of(graph), chains=False)
+        for device, graph in graphs
+        if graph is not None
+    }
 
 
 def predict(
@@ -197,6 +230,7 @@ def _slowest(
     with_steps = [one for one in measured.devices if len(one.steps)]
     for device in sorted(with_steps, key=lambda one: -int(one.steps.step_ns.max())):
         graph = device_graph(trace, device, MOST_REPLAYED)
+        graph = graph or device_graph(trace, device, MOST_OF_LONG_STEPS)
         if graph is not None:
             return device, graph
     raise NoSteadySteps(

@@ -10,17 +10,19 @@ from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.prediction import WORTH_WHILE, Prediction
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repair import Repair
+from overlapcheck.whatif.repairs import REPAIRS
 
 _OF_HOST = frozenset((Reason.LAUNCH_BOUND,))
 """Repairs that change how long kernels lie apart: without idle time of the cause they win none."""
 
 
-def forecast(device: DeviceMeasurements, predictor: Predictor) -> Forecast:
+def forecast(device: DeviceMeasurements, predictor: Predictor, *, chains: bool = True) -> Forecast:
     """What the repairs of a device win, alone and together.
 
     Args:
         device: its ledger says what cost anything.
         predictor: of its steady steps.
+        chains: whether to look for the best chain.
     """
     repairs = _with_idle_time(device, predictor)
     alone = [found for repair in repairs if (found := predictor.predict([repair])) is not None]
@@ -32,7 +34,7 @@ def forecast(device: DeviceMeasurements, predictor: Predictor) -> Forecast:
         steps=graph.steps,
         recorded_steps=graph.recorded_steps,
         singles=tuple(alone),
-        best=predictor.best_chain(repairs),
+        best=predictor.best_chain(repairs) if chains else None,
         pairs=_only_together(predictor, repairs, alone),
         at_own_pace=predictor.at_own_pace,
     )
@@ -45,7 +47,7 @@ def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Re
     enough = WORTH_WHILE * device.length_ns
     return [
         repair
-        for repair in predictor.applicable()
+        for repair in REPAIRS
         if (lost := int(length[ledger.reason == repair.reason].sum())) > 0
         and (lost >= enough or repair.reason not in _OF_HOST)
     ]

@@ -15,7 +15,7 @@ from overlapcheck.step_graph import StepGraph
 from overlapcheck.whatif.critical_path import next_bound
 from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs import REPAIRS
-from overlapcheck.whatif.replay import Replayed, replay
+from overlapcheck.whatif.replay import Circular, Replayed, replay
 
 PACE_TRIALS = 8
 PACE_TOLERANCE = 0.005
@@ -76,7 +76,10 @@ class Predictor:
                 applied.append(repair)
         if not applied:
             return None
-        after = replay(graph)
+        try:
+            after = replay(graph)
+        except Circular:  # what one of them needs, another one undoes
+            return None
         bound = next_bound(after)
         step = after.step_ns
         low, high = self._band(after, bound.what)

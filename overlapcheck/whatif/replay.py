@@ -14,6 +14,10 @@ SETTLING_STEPS = 2
 """Steps until a change has worked through queues and buffers; they are not counted."""
 
 
+class Circular(Exception):
+    """Nodes wait for each other: the graph was changed in a way that no program can have."""
+
+
 @dataclass(frozen=True)
 class Replayed:
     """A replay's times."""
@@ -45,8 +49,9 @@ class Replayed:
 
     @property
     def step_ns(self) -> int:
-        """The median step."""
-        return int(np.median(self.step_times_ns))
+        """The median step; the mean where steps may be parts of the program's."""
+        times = self.step_times_ns
+        return int(np.mean(times) if self.graph.parts_of_steps else np.median(times))
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ def replay(graph: StepGraph) -> Replayed:
     Every node is looked at once, after all that it waits for.
 
     Raises:
-        ValueError: nodes wait for each other in a circle.
+        Circular: nodes wait for each other.
     """
     arrows, recorded = _Arrows.of(graph), graph.recorded_ns
     bounds = np.array(arrows.first)
@@ -141,7 +146,7 @@ def _run(
                         best, at = reached, arrow
             except TypeError:  # one of them is not known yet, which is rare
                 if node in waiting:
-                    raise ValueError(f"node {node} waits for itself") from None
+                    raise Circular(f"node {node} waits for itself") from None
                 waiting.add(node)
                 stack.extend(b for b in before[low:high] if time[b] is None)
                 continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from overlapcheck.measurements import DeviceMeasurements
+from dataclasses import replace
+
+from overlapcheck.measurements import DeviceMeasurements, WindowSource
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.replay.steps import step_graph
 from overlapcheck.step_graph import StepGraph
@@ -20,4 +22,7 @@ def device_graph(
         most_operations: steps that together hold more are not all replayed: the last ones are.
     """
     (process,) = process_tables(trace, [device.process])
-    return step_graph(process, device.order, device.steps, trace.gpu(device.key), most_operations)
+    graph = step_graph(process, device.order, device.steps, trace.gpu(device.key), most_operations)
+    if graph is None or device.window.source is not WindowSource.KERNEL_PERIOD:
+        return graph
+    return replace(graph, parts_of_steps=True)

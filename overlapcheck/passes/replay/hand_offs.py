@@ -67,7 +67,7 @@ class _Activity:
 def with_hand_offs(graph: StepGraph, strings: Strings) -> StepGraph:
     """The graph, in which waits for other threads and for the outside are links, not lengths."""
     events = graph.events
-    waiting = (events.kind == OF_SYSTEM) & strings.matching(events.name_id, WAITING.__contains__)
+    waiting = (events.kind == OF_SYSTEM) & strings.matching(events.name_id, _waits)
     works = ~waiting | strings.matching(events.name_id, _WORKS_TOO.__contains__)
     activity = {tid: _activity(events, tid, works) for tid in distinct(events.tid).tolist()}
     launching = np.isin(events.tid, distinct(events.tid[events.kind != OF_SYSTEM]))
@@ -104,6 +104,10 @@ def with_hand_offs(graph: StepGraph, strings: Strings) -> StepGraph:
         events=replace(events, own_ns=own, gap_ns=gap),
         links=Links.joined([graph.links, *_links(graph, found)]),
     )
+
+
+def _waits(name: str) -> bool:
+    return name in WAITING or name.startswith("MPI_")
 
 
 def _links(graph: StepGraph, found: list[tuple[int, int, int, Why]]) -> list[Links]:

@@ -10,6 +10,7 @@ from overlapcheck.grouping import distinct, ordered
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import OF_SYSTEM, HostEvents
+from overlapcheck.trace_tables import ApiCalls, OsCalls
 
 SHORTEST_OS_CALL_NS = 5_000
 """Shorter calls of the operating system wait for nobody and are part of a gap."""
@@ -23,12 +24,12 @@ def host_events(process: ProcessTables, start_ns: int, end_ns: int) -> tuple[Hos
     Returns:
         The events, and for each of the process's calls the event that it lies in; ABSENT.
     """
-    calls, system = process.calls, process.os_calls
+    calls, system = process.calls, _outside_of_cuda(process)
     rows = _outermost(calls.start_ns, calls.end_ns, calls.tid, start_ns, end_ns)
     waits = _outermost(system.start_ns, system.end_ns, system.tid, start_ns, end_ns)
     long = system.end_ns[waits] - system.start_ns[waits] >= SHORTEST_OS_CALL_NS
     waits = waits[long]
-    waits = waits[_apart(process, rows, waits)]
+    waits = waits[_apart(calls.rows(rows), system.rows(waits))]
     tid = np.concatenate((calls.tid[rows], system.tid[waits]))
     start = np.concatenate((calls.start_ns[rows], system.start_ns[waits]))
     end = np.concatenate((calls.end_ns[rows], system.end_ns[waits]))
@@ -54,6 +55,20 @@ def host_events(process: ProcessTables, start_ns: int, end_ns: int) -> tuple[Hos
     return events, _event_of_call(process, events)
 
 
+def _outside_of_cuda(process: ProcessTables) -> OsCalls:
+    """Calls of the operating system, and of MPI, which waits for other processes."""
+    system, mpi = process.os_calls, process.mpi_calls
+    if len(mpi) == 0:
+        return system
+    both = OsCalls(
+        *(
+            np.concatenate((getattr(system, name), getattr(mpi, name)))
+            for name in ("start_ns", "end_ns", "process", "tid", "name_id")
+        )
+    )
+    return both.rows(ordered(both.start_ns))
+
+
 def _frees_device_memory(name: str) -> bool:
     return "Free" in name and "Async" not in name and "Host" not in name
 
@@ -70,18 +85,16 @@ def _outermost(start: Ints, end: Ints, tid: Ints, from_ns: int, to_ns: int) -> I
     return np.sort(order[keep])
 
 
-def _apart(process: ProcessTables, calls: Index, system: Index) -> Mask:
+def _apart(calls: ApiCalls, system: OsCalls) -> Mask:
     """Calls of the operating system that no CUDA call of their thread touches."""
-    table, waits = process.calls, process.os_calls
-    apart = np.ones(system.size, dtype=bool)
-    for thread in distinct(waits.tid[system]).tolist():
-        own = calls[table.tid[calls] == thread]
+    apart = np.ones(len(system), dtype=bool)
+    for thread in distinct(system.tid).tolist():
+        own = np.flatnonzero(calls.tid == thread)
         if own.size == 0:
             continue
-        mine = np.flatnonzero(waits.tid[system] == thread)
-        start, end = waits.start_ns[system[mine]], waits.end_ns[system[mine]]
-        last = np.searchsorted(table.start_ns[own], end) - 1
-        touched = (last >= 0) & (table.end_ns[own[np.maximum(last, 0)]] > start)
+        mine = np.flatnonzero(system.tid == thread)
+        last = np.searchsorted(calls.start_ns[own], system.end_ns[mine]) - 1
+        touched = (last >= 0) & (calls.end_ns[own[np.maximum(last, 0)]] > system.start_ns[mine])
         apart[mine] = ~touched
     return apart
 

@@ -20,6 +20,7 @@ from overlapcheck.step_graph import GraphOperations, HostEvents, Links, StepGrap
 from overlapcheck.trace import Gpu
 
 FEWEST_STEPS = 4
+_TIMES_AS_MUCH = 3
 QUEUE_LENGTH = 1_000
 """Operations of a stream that may be under way; measured 1 000 to 1 024 on Linux."""
 EXPLAINED_NS = 100_000
@@ -55,11 +56,13 @@ def step_graph(
         most_operations: of as many steps as hold no more, the last ones stand for all.
 
     Returns:
-        None where there are too few steps to tell their pace.
+        None where there are too few steps to tell their pace, or a few hold many times as much.
     """
     if len(steps) < FEWEST_STEPS:
         return None
     first = _first_replayed(order, steps, most_operations)
+    if first is None:
+        return None
     begin, end = int(steps.start_ns[first]), int(steps.end_ns[-1])
     all_ops = order.operations
     origin = _handed_over_since(all_ops, begin, int(steps.end_ns[first]), most_operations)
@@ -92,7 +95,7 @@ def step_graph(
         len(steps) - first,
         len(steps),
         gpu.multiprocessors if gpu else None,
-        _link_rate(gpu),
+        link_bytes_per_ns=_link_rate(gpu),
     )
     event, operation = waits(operations, events, order.edges, event_of_call, number)
     graph = _with_waits(graph, event, operation)
@@ -144,12 +147,13 @@ def explained(graph: StepGraph) -> StepGraph:
     return replace(graph, residual_ns=np.where(free, times - np.where(free, latest, 0), 0))
 
 
-def _first_replayed(order: Order, steps: StepTimes, most: int) -> int:
+def _first_replayed(order: Order, steps: StepTimes, most: int) -> int | None:
     starts = np.searchsorted(order.operations.start_ns, steps.start_ns)
     last = np.searchsorted(order.operations.start_ns, steps.end_ns[-1])
     few = np.flatnonzero(last - starts <= most)
     fitting = int(few[0]) if few.size else len(steps)
-    return min(fitting, len(steps) - FEWEST_STEPS)
+    first = min(fitting, len(steps) - FEWEST_STEPS)
+    return first if last - starts[first] <= _TIMES_AS_MUCH * most else None
 
 
 def _with_waits(graph: StepGraph, event: Index, operation: Index) -> StepGraph:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlapcheck.columns import one_of
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
@@ -15,7 +16,6 @@ from overlapcheck.whatif.repair import (
     SIGNALS_NS,
     STARTS_WITHIN_NS,
     Repaired,
-    copies,
     in_streams,
     into,
     is_kernel,
@@ -40,7 +40,9 @@ class SecondStream:
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with the copies moved."""
-        moving = copies(graph) & (graph.operations.bytes >= BULK_BYTES)
+        # Copies between devices bring what has only just been made there.
+        ops = graph.operations
+        moving = one_of(ops.work, (Work.H2D, Work.D2H)) & (ops.bytes >= BULK_BYTES)
         moved = _Moved(graph, moving)
         for stream in in_streams(graph):
             kernels = is_kernel(graph)[stream]
