@@ -22,7 +22,7 @@ class Forecast:
 
     device: DeviceKey
     before_ns: int
-    """The median step that wins are of."""
+    """The step that wins are of: the median, or the mean."""
     steps: int
     """Steps that were replayed."""
     recorded_steps: int
@@ -33,6 +33,8 @@ class Forecast:
     """Those that together win most, as few as it takes; None where nothing wins."""
     pairs: tuple[Prediction, ...] = ()
     """Two causes that win together what neither does alone."""
+    by_mean: bool = False
+    """Whether few steps are so long that their mean is told, not their median."""
     at_own_pace: bool = False
     """Whether the steps are those of the program when nothing records it."""
 

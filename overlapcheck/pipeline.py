@@ -218,7 +218,7 @@ def predict(
         return found
     after = read_trace(verify, reading=reading)
     _, repaired = _slowest(Path(verify), after, measure(after, selection))
-    return checked(found, Path(verify).name, Predictor.of(repaired).base.step_ns)
+    return checked(found, Path(verify).name, Predictor.of(repaired).step_ns)
 
 
 def _slowest(

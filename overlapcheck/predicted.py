@@ -19,7 +19,7 @@ class Checked:
     report: str
     predicted: Prediction
     real_ns: int
-    """Median step of that recording."""
+    """Step of that recording."""
 
     @property
     def error(self) -> float:

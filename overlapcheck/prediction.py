@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from overlapcheck.quantities import duration, milliseconds
 
 WORTH_WHILE = 0.02
 """A repair that wins a smaller share of the step wins nothing that could be told from noise."""
 
-_NEXT = {
+BoundName = Literal["compute", "h2d", "d2h", "p2p", "collectives", "host", "input"]
+_NEXT: dict[BoundName, tuple[str, str]] = {
     "compute": ("compute-bound", "kernels"),
     "h2d": ("copy-bound", "the link to the device"),
     "d2h": ("copy-bound", "the link to the host"),
@@ -24,8 +26,7 @@ _NEXT = {
 class Bound:
     """What most of a step is along the longest chain of things that wait for each other."""
 
-    what: str
-    """"compute", "h2d", "d2h", "p2p", "collectives", "host" or "input"."""
+    what: BoundName
     ns: int
     """Of a step."""
 
@@ -43,7 +44,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The median step with some causes repaired, ns."""
+    """A step with some causes repaired, ns: the median, or the mean of uneven ones."""
 
     fix: tuple[str, ...]
     """Ids of the causes, in the order in which they are repaired."""

@@ -8,12 +8,12 @@ from msgspec import Meta, Struct
 
 from overlapcheck.forecast import ASSUMED
 from overlapcheck.predicted import SCHEMA, Checked, WhatIf
-from overlapcheck.prediction import Prediction
+from overlapcheck.prediction import BoundName, Prediction
 from overlapcheck.saved_fields import SavedTool
 
 
 class SavedPrediction(Struct, frozen=True, kw_only=True):
-    """The median step with some causes repaired, ns."""
+    """A step with some causes repaired, ns."""
 
     fix: tuple[str, ...]
     """Ids of the causes."""
@@ -24,8 +24,8 @@ class SavedPrediction(Struct, frozen=True, kw_only=True):
     low_ns: int
     high_ns: int
     win_ns: int
-    next_bound: str
-    """What most of the step is then: compute, h2d, d2h, p2p, collectives, host or input."""
+    next_bound: BoundName
+    """What most of the step is then."""
     next_bound_ns: int
     """How much of it."""
     edges_added: tuple[str, ...]
@@ -89,7 +89,9 @@ class SavedWhatIf(Struct, frozen=True, kw_only=True):
     device: int
     gpu: str
     before_ns: int
-    """The median step as it is, which wins are of."""
+    """The step as it is, which wins are of."""
+    average: Literal["median", "mean"]
+    """Of the steps: the mean where few are so long that it differs from the median."""
     basis: Literal["as recorded", "own pace"]
     steps: int
     """Steps that were replayed."""
@@ -118,6 +120,7 @@ class SavedWhatIf(Struct, frozen=True, kw_only=True):
             device=forecast.device.device_id,
             gpu=found.gpu,
             before_ns=forecast.before_ns,
+            average="mean" if forecast.by_mean else "median",
             basis="own pace" if forecast.at_own_pace else "as recorded",
             steps=forecast.steps,
             recorded_steps=forecast.recorded_steps,

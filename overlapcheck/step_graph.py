@@ -153,9 +153,6 @@ class StepGraph:
     """Steps of the whole window: more than `steps` where only the last are replayed."""
     multiprocessors: int | None = None
     """Of the device, where recorded."""
-    parts_of_steps: bool = False
-    """Whether the steps were found from kernel names: they may be parts of what the program calls
-    a step, and differ."""
     link_bytes_per_ns: float = 55.0
     """What the link to the host moves from pinned memory, where no copy here tells."""
 

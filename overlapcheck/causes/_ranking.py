@@ -22,7 +22,8 @@ from overlapcheck.prediction import Win
 _FIRST = ("incomplete-capture", "graph-opaque")
 # These are no idle time that another order would win back.
 _LAST = ("contention",)
-# Their repairs take away waits that are recorded; others shorten what the host does by a model.
+# Their repairs take away waits that are recorded; others shorten what the host does by a model,
+# which is told where it says no more than the ledger allows, and decides about no rank.
 _TRUSTED = frozenset(
     {
         *("pageable-copy", "same-stream", "sync-copy", "default-stream", "event-wait"),
@@ -58,6 +59,14 @@ class _Fired:
     @property
     def _trusted(self) -> Win | None:
         return self.win if self.cause.id in _TRUSTED else None
+
+    @property
+    def told_win(self) -> Win | None:
+        """What is told of what its repair wins."""
+        if self.win is None or self._trusted is not None:
+            return self.win
+        at_most = self.saves_at_most_ns / max(self.device.window.length_ns, 1)
+        return self.win if MATERIAL_SHARE <= self.win.share <= at_most else None
 
     @property
     def _tier(self) -> int:
@@ -122,7 +131,7 @@ def _finding(one: _Fired, measured: Measurements) -> Finding:
         steps_hit=recurs.steps_hit,
         median_step_ns=recurs.median_ns,
         recurs=recurs.recurs,
-        predicted=one.win,
+        predicted=one.told_win,
     )
 
 

@@ -101,7 +101,7 @@ def _finding(rank: int, found: Finding, slot: dict[str, int], *, small: bool) ->
         el("span", f"{percent(found.share)} of the window", cls="share num"),
         el("span", found.confidence.value, cls="sure dim"),
     )
-    saves = f"removing it saves at most {found.saving_text}" if found.saves_at_most_ns > 0 else ""
+    saves = found.worth_text if found.predicted or found.saves_at_most_ns > 0 else ""
     show = el(
         "button", "show worst", el("span", "", cls="turn"), type="button", cls="show",
         data_cause=found.cause,

@@ -101,7 +101,7 @@ def slug(name: str) -> str:
 
 def cost_text(found: Finding) -> str:
     """What a cause costs and what removing it can save."""
-    saves = f"removing it saves at most {found.saving_text}"
+    saves = found.worth_text
     return f"{found.cost_text}, {percent(found.share)} of the window; {saves}"
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from overlapcheck.order import Work
-from overlapcheck.prediction import Bound
+from overlapcheck.prediction import Bound, BoundName
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, StepGraph, Why
 from overlapcheck.whatif.replay import SETTLING_STEPS, Replayed
 
-_OF_WORK = {
+_OF_WORK: dict[Work, BoundName] = {
     Work.COMPUTE: "compute",
     Work.MEMSET: "compute",
     Work.D2D: "compute",
@@ -34,7 +34,7 @@ def next_bound(replayed: Replayed) -> Bound:
     since = int(ends[first])
     nodes = graph.end_of(kernels)
     node = int(nodes[np.argmax(time[nodes])])
-    spent: Counter[str] = Counter()
+    spent: Counter[BoundName] = Counter()
     while node != ORIGIN and time[node] > since:
         before, why = int(replayed.bound_by[node]), int(replayed.bound_why[node])
         if before == ORIGIN:
@@ -46,7 +46,7 @@ def next_bound(replayed: Replayed) -> Bound:
     return Bound(what, ns // (ends.size - 1 - first))
 
 
-def _what(graph: StepGraph, node: int, why: int) -> str:
+def _what(graph: StepGraph, node: int, why: int) -> BoundName:
     """What a link's time was spent on."""
     operation = node < 2 * len(graph.operations)
     if operation and why in (Why.LENGTH, Why.STREAM, Why.GRAPH, Why.READY):

@@ -12,6 +12,9 @@ from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repair import Repair
 from overlapcheck.whatif.repairs import REPAIRS
 
+_AS_MUCH = 0.5
+"""Of the share of the time that a cause costs in all steps: of one that costs less in those that
+are replayed, they say nothing."""
 _OF_HOST = frozenset((Reason.LAUNCH_BOUND,))
 """Repairs that change how long kernels lie apart: without idle time of the cause they win none."""
 
@@ -30,7 +33,8 @@ def forecast(device: DeviceMeasurements, predictor: Predictor, *, chains: bool =
     graph = predictor.graph
     return Forecast(
         device=device.key,
-        before_ns=predictor.base.step_ns,
+        before_ns=predictor.step_ns,
+        by_mean=predictor.by_mean,
         steps=graph.steps,
         recorded_steps=graph.recorded_steps,
         singles=tuple(alone),
@@ -41,16 +45,20 @@ def forecast(device: DeviceMeasurements, predictor: Predictor, *, chains: bool =
 
 
 def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Repair]:
-    """Repairs of causes that left the device idle."""
-    ledger = device.ledger
+    """Repairs of causes that left the device idle, in the steps that are replayed as in all."""
+    ledger, ends = device.ledger, predictor.graph.operations.end_ns
     length = ledger.end_ns - ledger.start_ns
-    enough = WORTH_WHILE * device.length_ns
-    return [
-        repair
-        for repair in REPAIRS
-        if (lost := int(length[ledger.reason == repair.reason].sum())) > 0
-        and (lost >= enough or repair.reason not in _OF_HOST)
-    ]
+    since = int(ends[predictor.graph.operations.step > 0].min(initial=device.window.end_ns))
+    replayed = max(1, device.window.end_ns - since)
+    repairs = []
+    for repair in REPAIRS:
+        mine = ledger.reason == repair.reason
+        of_all = int(length[mine].sum()) / max(1, device.length_ns)
+        of_these = int(length[mine & (ledger.start_ns >= since)].sum()) / replayed
+        least = WORTH_WHILE if repair.reason in _OF_HOST else 0.0
+        if of_all > least and of_these >= _AS_MUCH * of_all:
+            repairs.append(repair)
+    return repairs
 
 
 def _only_together(

@@ -37,6 +37,8 @@ class Predictor:
     spread: float
     """(90th - 10th percentile) / median of the recorded steps."""
     at_own_pace: bool = False
+    by_mean: bool = False
+    """Whether the mean step is told, not the median."""
     _known: dict[tuple[str, ...], Prediction | None] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -45,11 +47,17 @@ class Predictor:
         base = replay(graph)
         low, middle, high = np.percentile(base.step_times_ns, (10, 50, 90))
         spread = float((high - low) / middle) if middle else 0.0
-        faster = own_step_ns is not None and own_step_ns < base.step_ns
+        by_mean = base.is_uneven
+        faster = own_step_ns is not None and own_step_ns < base.step_ns(mean=by_mean)
         if own_step_ns is not None and faster:
-            graph = at_pace(graph, own_step_ns)
+            graph = at_pace(graph, own_step_ns, by_mean=by_mean)
             base = replay(graph)
-        return cls(graph, base, spread, faster)
+        return cls(graph, base, spread, faster, by_mean)
+
+    @property
+    def step_ns(self) -> int:
+        """The step as it is."""
+        return self.base.step_ns(mean=self.by_mean)
 
     def applicable(self) -> tuple[Repair, ...]:
         """Repairs that change something here."""
@@ -81,12 +89,12 @@ class Predictor:
         except Circular:  # what one of them needs, another one undoes
             return None
         bound = next_bound(after)
-        step = after.step_ns
+        step = after.step_ns(mean=self.by_mean)
         low, high = self._band(after, bound.what)
         return Prediction(
             fix=tuple(repair.reason.cause for repair in applied),
             what=tuple(repair.what for repair in applied),
-            before_ns=self.base.step_ns,
+            before_ns=self.step_ns,
             step_ns=step,
             low_ns=int(step * low),
             high_ns=int(step * high),
@@ -98,7 +106,7 @@ class Predictor:
         """The step with the named causes repaired, whether there is anything of them or not."""
         found = self.predict([repair for repair in REPAIRS if repair.reason.cause in causes])
         if found is None:
-            step, bound = self.base.step_ns, next_bound(self.base)
+            step, bound = self.step_ns, next_bound(self.base)
             low, high = self._band(self.base, bound.what)
             found = Prediction((), (), step, step, int(step * low), int(step * high), bound)
         missing = tuple(cause for cause in causes if cause not in found.fix)
@@ -110,7 +118,7 @@ class Predictor:
         best: Prediction | None = None
         while True:
             rest = [repair for repair in repairs if repair not in chosen]
-            step = best.step_ns if best else self.base.step_ns
+            step = best.step_ns if best else self.step_ns
             found = self._best([(*chosen, one) for one in rest], step)
             # Two that win only together are not found one by one.
             found = found or self._best([(*chosen, *two) for two in combinations(rest, 2)], step)
@@ -152,7 +160,7 @@ def _clock(share: float) -> float:
     return float(np.interp(share, shares, longer))
 
 
-def at_pace(graph: StepGraph, step_ns: int) -> StepGraph:
+def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
     """The steps with all host work shortened alike until they take their own pace.
 
     Recording slows the host's calls; the device's operations take the time they take.
@@ -162,7 +170,7 @@ def at_pace(graph: StepGraph, step_ns: int) -> StepGraph:
     for _ in range(PACE_TRIALS):
         factor = (low + high) / 2
         scaled = _host_scaled(graph, factor)
-        found = replay(scaled).step_ns
+        found = replay(scaled).step_ns(mean=by_mean)
         if abs(found - step_ns) <= PACE_TOLERANCE * step_ns:
             break
         low, high = (factor, high) if found < step_ns else (low, factor)

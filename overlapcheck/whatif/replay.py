@@ -10,6 +10,9 @@ from overlapcheck.columns import ABSENT, Index, Ints, Whole
 from overlapcheck.order import Work
 from overlapcheck.step_graph import ORIGIN, StepGraph, Why
 
+UNEVEN = 0.1
+"""Where mean and median step differ by a larger share, what costs time does not do so in every
+step, or the steps are parts of the program's."""
 SETTLING_STEPS = 2
 """Steps until a change has worked through queues and buffers; they are not counted."""
 
@@ -48,10 +51,14 @@ class Replayed:
         return distances[min(SETTLING_STEPS, max(distances.size - 2, 0)) :]
 
     @property
-    def step_ns(self) -> int:
-        """The median step; the mean where steps may be parts of the program's."""
+    def is_uneven(self) -> bool:
+        """Whether few steps are so long that the median says nothing of them."""
         times = self.step_times_ns
-        return int(np.mean(times) if self.graph.parts_of_steps else np.median(times))
+        return abs(float(np.mean(times)) / max(1.0, float(np.median(times))) - 1) > UNEVEN
+
+    def step_ns(self, *, mean: bool) -> int:
+        """The mean or the median step."""
+        return int(np.mean(self.step_times_ns) if mean else np.median(self.step_times_ns))
 
 
 @dataclass(frozen=True)

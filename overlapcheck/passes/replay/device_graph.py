@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from overlapcheck.measurements import DeviceMeasurements, WindowSource
+from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.replay.steps import step_graph
 from overlapcheck.step_graph import StepGraph
@@ -22,7 +20,4 @@ def device_graph(
         most_operations: steps that together hold more are not all replayed: the last ones are.
     """
     (process,) = process_tables(trace, [device.process])
-    graph = step_graph(process, device.order, device.steps, trace.gpu(device.key), most_operations)
-    if graph is None or device.window.source is not WindowSource.KERNEL_PERIOD:
-        return graph
-    return replace(graph, parts_of_steps=True)
+    return step_graph(process, device.order, device.steps, trace.gpu(device.key), most_operations)

@@ -74,7 +74,8 @@ def _about(found: WhatIf) -> list[Text]:
         replayed = f"the last {forecast.steps} of {forecast.recorded_steps} steady steps"
     basis = "at the program's own pace" if forecast.at_own_pace else "as recorded"
     device = f"{forecast.device.device_id}, {found.gpu}".rstrip(", ")
-    said = f"{replayed} replayed, median {duration(forecast.before_ns)} {basis}"
+    sort = "mean" if forecast.by_mean else "median"
+    said = f"{replayed} replayed, {sort} {duration(forecast.before_ns)} {basis}"
     lines = []
     if found.program:
         program = wrap(found.program, WIDTH - INDENT - _LABEL)[0]
