@@ -88,13 +88,6 @@ class Finding:
         return f"{median} in {self.steps_hit} of {count_of(self.steps or 0, 'step')}"
 
     @property
-    def worth_text(self) -> str:
-        """What repairing it is predicted to win; where that is not known, the most it can save."""
-        if self.predicted is None:
-            return f"saves at most {self.saving_text}"
-        return self.predicted.text
-
-    @property
     def saving_text(self) -> str:
         """The most that removing it can save: "3.3 ms per step", or the whole without steps."""
         if self.steps:
