@@ -171,6 +171,8 @@ class Columns:
     def rows(self, which: Mask | Index | slice) -> Self:
         """The rows a mask, an index array or a slice selects, in that order."""
         rows, count = _chosen(which, len(self))
+        if count == len(self) and not isinstance(which, slice) and which.dtype == np.bool_:
+            return self
         # What holds one value in every row stays stored once.
         return type(self)(
             *(

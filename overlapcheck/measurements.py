@@ -21,6 +21,7 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import Order
+from overlapcheck.pace import Pace
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
@@ -207,10 +208,12 @@ class DeviceMeasurements(TimeUse):
     host in its tables are on its clock: see `clocks.on_device_clock`."""
     notes: tuple[str, ...] = ()
     """What the user may want to know of the definitions: kernels that may be communication."""
+    pace: Pace | None = None
+    """Of its steps; None where it was not asked for."""
 
     @property
-    def length_ns(self) -> int:
-        """Length of the window, ns."""
+    def recorded_ns(self) -> int:
+        """Length of the window as recorded, ns."""
         return self.window.length_ns
 
     @property

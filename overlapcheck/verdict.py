@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
@@ -23,6 +23,13 @@ class Outcome(StrEnum):
 
 SEVERITY = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 """The worst first."""
+
+
+class Basis(StrEnum):
+    """At which pace of the program a verdict judges."""
+
+    OWN_PACE = "own pace"
+    AS_RECORDED = "as recorded"
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ class Check:
     at_least: bool = False
     """Whether the limit is a least value rather than a largest."""
     settle_with: str = ""
-    """For INCONCLUSIVE: the command that would settle it."""
+    """For what is not certain: the command that would settle it."""
     limit_from: str = DEFAULT
     """Where the limit was set: "default", "--min-overlap", "pyproject.toml"."""
 
@@ -136,6 +143,11 @@ class Verdict:
     """All checks; a proven failure outweighs what could not be judged."""
 
     checks: tuple[Check, ...]
+    basis: Basis = Basis.AS_RECORDED
+    """Own pace where that is known of every device that is judged."""
+    settle_with: str = ""
+    """Where it fails as recorded, and would not without the idle time that a late host explains:
+    what would settle it, for recording makes a host late."""
 
     @property
     def outcome(self) -> Outcome:
@@ -148,7 +160,12 @@ class Verdict:
 
     def of_device(self, key: DeviceKey) -> Verdict:
         """The part that concerns one device."""
-        return Verdict(tuple(check for check in self.checks if check.device == key))
+        return replace(self, checks=tuple(check for check in self.checks if check.device == key))
+
+    @property
+    def host_alone(self) -> bool:
+        """Whether it fails by time alone that may be the recording's."""
+        return bool(self.settle_with)
 
     @property
     def exit_code(self) -> ExitCode:

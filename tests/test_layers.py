@@ -161,6 +161,7 @@ ROOMS = {
     "ledger": {"window", "order"},
     "collectives": {"window"},
     "replay": set[str](),
+    "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
 

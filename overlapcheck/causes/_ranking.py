@@ -15,6 +15,7 @@ from overlapcheck.causes._savings import Savings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 from overlapcheck.prediction import Win
 
@@ -45,16 +46,29 @@ class _Fired:
 
     @property
     def share(self) -> float:
-        return self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
+        return self.evidence.blamed.total_ns / max(self._judged_ns, 1)
+
+    @property
+    def _judged_ns(self) -> int:
+        """Of what the cause's time is a share: what the recording took lies outside the window."""
+        return self.device.recorded_ns if self._is_recorders else self.device.length_ns
+
+    @property
+    def _is_recorders(self) -> bool:
+        return self.cause.id == Reason.PROFILER_OVERHEAD.cause
 
     @property
     def rank(self) -> tuple[int, int, float, str, DeviceKey]:
-        group = 0 if self.cause.id in _FIRST else 2 if self.cause.id in _LAST else 1
-        worth = self.recurrence.lasting_ns / max(self.device.window.length_ns, 1)
+        last = self.cause.id in _LAST or (self.device.taken and self._is_recorders)
+        group = 0 if self.cause.id in _FIRST else 2 if last else 1
+        worth = self.recurrence.lasting_ns / max(self._judged_ns, 1)
         if self._trusted is not None:
-            at_most = self.saves_at_most_ns / max(self.device.window.length_ns, 1)
-            worth = min(self._trusted.share, at_most)
+            worth = min(self._trusted.share, self._at_most)
         return (group, self._tier, -worth, self.cause.id, self.device.key)
+
+    @property
+    def _at_most(self) -> float:
+        return self.saves_at_most_ns / max(self._judged_ns, 1)
 
     @property
     def _trusted(self) -> Win | None:
@@ -65,8 +79,7 @@ class _Fired:
         """What is told of what its repair wins."""
         if self.win is None or self._trusted is not None:
             return self.win
-        at_most = self.saves_at_most_ns / max(self.device.window.length_ns, 1)
-        return self.win if MATERIAL_SHARE <= self.win.share <= at_most else None
+        return self.win if MATERIAL_SHARE <= self.win.share <= self._at_most else None
 
     @property
     def _tier(self) -> int:

@@ -15,6 +15,7 @@ from overlapcheck.cli.option_values import (
     check_format,
     check_outputs,
     pattern,
+    time_ns,
     window_ns,
 )
 from overlapcheck.errors import PolicyInvalid
@@ -92,6 +93,11 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         metavar="N",
         help="Leading steps to leave out; default: warm-up, 0 keeps all.",
+    ),
+    click.option(
+        "--step-time",
+        metavar="TIME",
+        help="How long a step takes when nothing records it, 20.6ms: judge at that pace.",
     ),
     click.option(
         "--window", metavar="START..END", help="Judge this part of the trace, in its seconds."
@@ -184,6 +190,7 @@ _NAMES = (
     "fail_on",
     "steps",
     "skip",
+    "step_time",
     "window",
     "device",
     "comm_pattern",
@@ -259,6 +266,7 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
+        "step-time": time_ns("--step-time", o["step_time"]) if o["step_time"] is not None else None,
         "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
         "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])

@@ -35,6 +35,7 @@ _PLAIN = {
 _SELECTION = {
     "steps": "steps",
     "skip": "skip",
+    "step-time": "step_time_ns",
     "window": "window_ns",
     "device": "device",
     "comm-patterns": "communication",

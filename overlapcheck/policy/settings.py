@@ -39,6 +39,7 @@ _READERS: Mapping[str, Reader] = {
     "require-copies": values.switch,
     "steps": values.pattern,
     "skip": values.count,
+    "step-time": values.time,
     "comm-patterns": values.patterns,
 }
 _TABLES = ("fail-on", "overlap", "allow", "ranges", "thresholds")

@@ -35,6 +35,10 @@ max-recoverable = 10
 # Leading steps to leave out; default: as many as still allocate or load code.
 # skip = 3
 
+# How long a step takes when nothing records it: shares are judged at that pace. A control recording
+# says it better: overlapcheck analyze REPORT --control CONTROL
+# step-time = "20.6ms"
+
 # Further names of communication kernels, as regular expressions.
 # comm-patterns = ["my_ring_.*"]
 

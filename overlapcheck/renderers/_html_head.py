@@ -11,7 +11,7 @@ from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
 from overlapcheck.renderers._window_words import part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
-from overlapcheck.verdict import DEFAULT, Check, Outcome
+from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome
 
 _MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}
 _MEANINGS = (
@@ -41,6 +41,14 @@ def verdict_block(report: Report) -> Html:
 
 
 def _behind(report: Report) -> str:
+    verdict = report.verdict
+    said = _checks_behind(report)
+    if verdict.settle_with:
+        return f"as recorded (to settle it: {verdict.settle_with}): {said}"
+    return f"{said}, at own pace" if verdict.basis is Basis.OWN_PACE else said
+
+
+def _checks_behind(report: Report) -> str:
     checks = report.verdict.checks
     outcome = report.verdict.outcome
     behind = [check for check in checks if check.outcome is outcome]
@@ -113,6 +121,8 @@ def figures(device: DeviceReport) -> Html:
         ("no compute", _share(device.idle_ns, window)),
         ("recoverable", percent(device.recoverable)),
     ]
+    if device.own_window_ns is not None:
+        pairs.insert(1, ("at own pace", duration(device.own_window_ns)))
     if device.stalled_ns:
         pairs.append(("kernels waiting for pages", _share(device.stalled_ns, window)))
     if device.opaque_ns:

@@ -9,7 +9,7 @@ from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.verdict import DEFAULT, Check, Outcome
+from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome
 
 MAX_TEXT = 600
 """Characters of one text from a trace; names of template kernels can be a page long."""
@@ -31,7 +31,18 @@ def plain(text: str, most: int = MAX_TEXT) -> str:
 
 
 def headline(report: Report) -> str:
-    """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable"."""
+    """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable".
+
+    A failure that may be the recording's says so first, and what settles it.
+    """
+    verdict = report.verdict
+    said = _behind(report)
+    if verdict.settle_with:
+        return f"as recorded (to settle it: {plain(verdict.settle_with)}): {said}"
+    return f"{said}, at own pace" if verdict.basis is Basis.OWN_PACE else said
+
+
+def _behind(report: Report) -> str:
     outcome, checks = report.verdict.outcome, report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
     if outcome is Outcome.PASS:
@@ -65,6 +76,11 @@ def device_text(device: DeviceReport) -> str:
 def window_text(device: DeviceReport) -> str:
     """Which part of the trace was judged, and why this part."""
     return plain(" ".join(line.plain for line in window_lines(device)).strip()[len("window") :])
+
+
+def pace_text(device: DeviceReport) -> str:
+    """How long a step took, and how long it takes when nothing records; "" where nobody asked."""
+    return plain(device.pace.told) if device.pace else ""
 
 
 def measured_text(check: Check) -> str:

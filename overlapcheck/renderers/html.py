@@ -85,6 +85,7 @@ def _device(
     window = el("p", head.window_text(device.window, device.window_ns), cls="window")
     content = html(
         window,
+        el("p", device.pace.told, cls="window") if device.pace and device.pace.told else None,
         head.figures(device),
         *(el("p", f"Note: {note}", cls="note") for note in device.notes),
         head.checks_table(report.verdict.of_device(key).checks),

@@ -53,7 +53,7 @@ def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Re
     repairs = []
     for repair in REPAIRS:
         mine = ledger.reason == repair.reason
-        of_all = int(length[mine].sum()) / max(1, device.length_ns)
+        of_all = int(length[mine].sum()) / max(1, device.recorded_ns)
         of_these = int(length[mine & (ledger.start_ns >= since)].sum()) / replayed
         least = WORTH_WHILE if repair.reason in _OF_HOST else 0.0
         if of_all > least and of_these >= _AS_MUCH * of_all:

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from overlapcheck._version import __version__
+from overlapcheck.errors import PolicyInvalid
 from overlapcheck.forecast import Forecast
-from overlapcheck.measurements import DeviceMeasurements
+from overlapcheck.measurements import Measurements
 from overlapcheck.predicted import Checked, WhatIf
 from overlapcheck.prediction import Prediction
 from overlapcheck.trace import Trace
+from overlapcheck.whatif.repairs import REPAIRS
+
+
+def require_known(causes: Sequence[str]) -> None:
+    """Refuse causes of which no repair can be predicted.
+
+    Raises:
+        PolicyInvalid: one of them is such a cause, or none at all.
+    """
+    known = sorted(repair.reason.cause for repair in REPAIRS)
+    for cause in causes:
+        if cause not in known:
+            raise PolicyInvalid(
+                f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
+            )
 
 
 def told(
-    trace: Trace, device: DeviceMeasurements, forecast: Forecast, asked: Prediction | None
+    trace: Trace, measured: Measurements, forecast: Forecast, asked: Prediction | None
 ) -> WhatIf:
     """What the repairs of a device win.
 
     Args:
         trace: the recording.
-        device: of it.
-        forecast: of that device.
+        measured: of it.
+        forecast: of one of its devices.
         asked: the repairs that the user named; None where none were.
     """
     repairs = (asked,) if asked else forecast.worth_while
@@ -31,10 +48,11 @@ def told(
         tool_version=__version__,
         report="",
         program=trace.info.program,
-        gpu=device.gpu_name,
+        gpu=trace.gpu_name(forecast.device),
         forecast=forecast,
         repairs=repairs,
         asked=asked is not None,
+        others=tuple(one.key for one in measured.devices if one.key != forecast.device),
     )
 
 

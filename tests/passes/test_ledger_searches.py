@@ -16,7 +16,7 @@ from overlapcheck.passes.ledger.held_calls import _reach_within
 from overlapcheck.passes.ledger.host_timeline import ThreadCalls, _absences
 from overlapcheck.passes.ledger.idle_walk import _last_fill, _whole_gaps
 from overlapcheck.passes.ledger.splitting import split
-from overlapcheck.trace import ApiCalls
+from overlapcheck.trace_tables import ApiCalls
 
 SEEDS = range(30)
 MINE, OTHER = 1, 2

@@ -106,7 +106,7 @@ def _last_before_each(wait_ns: Ints, stream: Ints, launch_ns: Ints) -> tuple[Ind
     order = ordered(launch_ns)
     waited = np.searchsorted(launch_ns[order], wait_ns, side="right")
     order = order[: waited[-1]]
-    wait = np.repeat(np.arange(wait_ns.size, dtype=np.int32), np.diff(waited, prepend=0))
+    wait = np.repeat(np.arange(wait_ns.size), np.diff(waited, prepend=0))
     before = neighbours(stream[order])
     after = np.flatnonzero(before != ABSENT)
     before = before[after]
