@@ -102,7 +102,7 @@ class Win:
             return f"repairing it alone wins nothing: the step stays {self.next_bound.word}"
         band = _span(self.low_ns, self.high_ns)
         number, unit = duration(self.win_ns).split()
-        if band.endswith(f" {unit}"):
+        if band.count(" ") == 3:  # "2.4 to 3.4 ms": one unit for both ends
             band = band.removesuffix(f" {unit}")
         others = f" together with {' and '.join(self.with_causes)}" if self.with_causes else ""
         then = f"then {self.next_bound.word}"

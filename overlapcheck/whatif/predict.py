@@ -19,7 +19,7 @@ from overlapcheck.whatif.replay import Circular, Replayed, replay
 
 PACE_TRIALS = 8
 PACE_TOLERANCE = 0.005
-BASE_SPREAD = 0.02
+BASE_SPREAD = 0.03
 """Of two recordings of the same program bound by its device."""
 HOST_SPREAD = 0.10
 """Of two recordings of the same program bound by its host, at least."""
@@ -143,7 +143,18 @@ class Predictor:
         else:
             low -= self.spread / 4
         high += max(0.0, _clock(_kernel_share(after)) - _clock(_kernel_share(self.base)))
-        return low, high
+        beside = self._slowed(after)
+        return low - beside, high + beside
+
+    def _slowed(self, after: Replayed) -> float:
+        """What kernels are taken to lose to collectives beside them: none of it, or twice as much.
+
+        A share of the step.
+        """
+        kernels = (self.graph.operations.work == Work.COMPUTE) & (self.graph.operations.step >= 0)
+        longer = after.graph.operations.length_ns - self.graph.operations.length_ns
+        lost = int(np.maximum(longer, 0)[kernels].sum()) / max(1, self.graph.steps)
+        return lost / max(1, after.step_ns(mean=self.by_mean))
 
 
 def _kernel_share(replayed: Replayed) -> float:

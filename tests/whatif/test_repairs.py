@@ -293,3 +293,22 @@ def test_at_the_own_pace_host_work_is_shorter_and_the_device_s_is_not() -> None:
     assert abs(predictor.step_ns - 8 * COLUMN) < COLUMN // 10
     assert np.array_equal(predictor.graph.operations.length_ns, graph.operations.length_ns)
     assert not Predictor.of(graph, 12 * COLUMN).at_own_pace
+
+
+def test_a_free_does_its_work_behind_all_that_it_waits_for() -> None:
+    # The sync waits, so that the free behind it need not; without the sync the free waits, and
+    # then takes its two columns all the same.
+    graph = drawn(
+        """
+        s7   kernel fwd               |.aaaaa....|
+        t1   cudaLaunchKernel         |a.........|
+        t1   cudaDeviceSynchronize    |..ssss....|
+        t1   cudaFree                 |.......ff.|
+        t1   nvtx step                |0000000000|
+        """
+    )
+    found = repaired(graph, "host-sync")
+
+    assert found.before_ns == 10 * COLUMN
+    assert abs(found.step_ns - 9 * COLUMN) < CLOSE
+    assert repaired(graph, "host-sync", "allocation").step_ns < 7 * COLUMN

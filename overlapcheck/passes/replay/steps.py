@@ -165,7 +165,9 @@ def _with_waits(graph: StepGraph, event: Index, operation: Index) -> StepGraph:
     own = np.where(binds, np.minimum(events.own_ns, SUBMITS_AT_LEAST_NS), events.own_ns)
     # A pageable copy may return while its last part is still under way: the lag is negative then.
     spare = events.end_ns[event] - ops.end_ns[operation]
-    lag = np.where(binds[event], events.end_ns[event] - last[event], SUBMITS_AT_LEAST_NS)
+    # What a call that frees does, it does when all has ended.
+    rest = np.where(events.frees, events.own_ns, SUBMITS_AT_LEAST_NS)[event]
+    lag = np.where(binds[event], events.end_ns[event] - last[event], rest)
     held = Links.between(
         graph.end_of(operation), graph.call_end(event), np.minimum(lag, spare), Why.WAIT
     )
