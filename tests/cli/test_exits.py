@@ -89,6 +89,7 @@ ARGUMENTS = {
     "run": ["true"],
     "analyze": ["x"],
     "compare": ["x", "y"],
+    "whatif": ["x"],
     "render": ["x"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],
