@@ -241,7 +241,7 @@ def predict(
     from overlapcheck.passes.replay.device_graph import slowest
     from overlapcheck.whatif.forecast import forecast
     from overlapcheck.whatif.predict import Predictor
-    from overlapcheck.whatif.told import require_known, told
+    from overlapcheck.whatif.told import drawn, require_known, told
 
     require_known(fix)
     reading, selection = reading or Reading(), selection or Selection()
@@ -252,7 +252,7 @@ def predict(
     reading.progress(f"replaying {Path(path).name}")
     predictor = Predictor.of(graph, _own_ns(device))
     asked = predictor.forced(fix) if fix else None
-    found = told(trace, measured, forecast(device, predictor), asked)
+    found = drawn(told(trace, measured, forecast(device, predictor), asked), predictor)
     return replace(found, report=str(Path(path).absolute()))
 
 

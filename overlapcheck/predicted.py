@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.prediction import Prediction
+from overlapcheck.step_picture import StepPicture
 
 SCHEMA = 1
 """Version of the JSON form."""
@@ -48,3 +49,12 @@ class WhatIf:
     checked: Checked | None = None
     others: tuple[DeviceKey, ...] = ()
     """Further devices of the recording."""
+    recorded: StepPicture | None = None
+    """A typical step as it is."""
+    repaired: StepPicture | None = None
+    """One without what `told` repairs."""
+
+    @property
+    def told(self) -> Prediction | None:
+        """What was asked for; else the best chain."""
+        return self.repairs[0] if self.asked else self.forecast.best

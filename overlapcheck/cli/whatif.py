@@ -24,7 +24,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--nsys", type=_FILE, metavar="PATH",
               help="The nsys to export with; default: the newest one found.")  # fmt: skip
 @click.option("--format", "format_", metavar="NAME", default="terminal", show_default=True,
-              help="What to print: terminal or json.")  # fmt: skip
+              help="What to print: terminal, json or html.")  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
 def whatif(report: Path, fix: str | None, verify: Path | None, control: tuple[Path, ...],

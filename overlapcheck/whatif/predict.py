@@ -72,6 +72,14 @@ class Predictor:
             self._known[key] = self._predicted(chosen)
         return self._known[key]
 
+    def replayed(self, causes: Sequence[str]) -> Replayed | None:
+        """The steps with some causes repaired; None where no program can be so."""
+        graph = self.graph
+        for repair in REPAIRS:
+            repaired = repair.apply(graph) if repair.reason.cause in causes else None
+            graph = repaired.graph if repaired is not None else graph
+        return _replayed(graph)
+
     def _predicted(self, chosen: Sequence[Repair]) -> Prediction | None:
         graph = self.graph
         said: list[str] = []
@@ -82,11 +90,8 @@ class Predictor:
                 graph = repaired.graph
                 said.extend(repaired.edges_added)
                 applied.append(repair)
-        if not applied:
-            return None
-        try:
-            after = replay(graph)
-        except Circular:  # what one of them needs, another one undoes
+        after = _replayed(graph) if applied else None
+        if after is None:
             return None
         bound = next_bound(after)
         step = after.step_ns(mean=self.by_mean)
@@ -155,6 +160,13 @@ class Predictor:
         longer = after.graph.operations.length_ns - self.graph.operations.length_ns
         lost = int(np.maximum(longer, 0)[kernels].sum()) / max(1, self.graph.steps)
         return lost / max(1, after.step_ns(mean=self.by_mean))
+
+
+def _replayed(graph: StepGraph) -> Replayed | None:
+    try:
+        return replay(graph)
+    except Circular:  # what one repair needs, another one undoes
+        return None
 
 
 def _kernel_share(replayed: Replayed) -> float:

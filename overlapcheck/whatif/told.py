@@ -12,6 +12,8 @@ from overlapcheck.measurements import Measurements
 from overlapcheck.predicted import Checked, WhatIf
 from overlapcheck.prediction import Prediction
 from overlapcheck.trace import Trace
+from overlapcheck.whatif.picture import step_picture
+from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs import REPAIRS
 
 
@@ -56,6 +58,18 @@ def told(
     )
 
 
+def drawn(found: WhatIf, predictor: Predictor) -> WhatIf:
+    """The same with a picture of a step as it is, and as it is predicted."""
+    after = predictor.replayed(found.told.fix) if found.told else None
+    if found.told is None or after is None:
+        return found
+    return replace(
+        found,
+        recorded=step_picture(predictor.base, predictor.step_ns),
+        repaired=step_picture(after, found.told.step_ns),
+    )
+
+
 def checked(found: WhatIf, report: str, real_ns: int) -> WhatIf:
     """The same, with what was predicted beside what came true.
 
@@ -66,7 +80,4 @@ def checked(found: WhatIf, report: str, real_ns: int) -> WhatIf:
         report: name of the recording of the repaired program.
         real_ns: its median step.
     """
-    if not found.repairs:
-        return found
-    predicted = found.repairs[0] if found.asked else found.forecast.best or found.repairs[0]
-    return replace(found, checked=Checked(report, predicted, real_ns))
+    return replace(found, checked=Checked(report, found.told, real_ns)) if found.told else found

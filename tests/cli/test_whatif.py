@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ t1   cudaLaunchKernel         |.....a......|
 t1   cudaDeviceSynchronize    |......ssssss|
 t1   nvtx step                |000000000000|
 """
+
+ROWS = ["stream 1", "host to device", "thread 1"]
 
 
 @pytest.fixture
@@ -101,6 +104,19 @@ def test_it_is_written_to_files_too(export: Path, tmp_path: Path) -> None:
     assert (tmp_path / "wins.txt").read_text().startswith("WINS ")
 
 
+def test_the_page_draws_both_steps_on_one_axis(export: Path, tmp_path: Path) -> None:
+    page = tmp_path / "wins.html"
+    document = json.loads(whatif(export, "--format", "json", "-o", page).stdout)
+    text = page.read_text()
+    recorded, repaired = re.findall(r'<line x1="([\d.]+)"', text)[:: len(ROWS)]
+    share = document["best"]["step_ns"] / document["before_ns"]
+
+    assert "A step as recorded: 12.0 ms" in text
+    assert float(recorded) == 1000
+    assert abs(float(repaired) - 1000 * share) < 20
+    assert re.findall(r"<dt>([^<]+)</dt>", text) == 2 * ROWS
+
+
 def test_a_cause_without_a_repair_is_refused_with_those_there_are(export: Path) -> None:
     with pytest.raises(PolicyInvalid, match="no repair of it can be predicted") as error:
         whatif(export, "--fix", "copy-bound")
@@ -117,4 +133,4 @@ def test_without_steps_there_is_no_pace(real_export: RealExport, tmp_path: Path)
 
 def test_a_format_that_there_is_not_is_refused_before_reading(tmp_path: Path) -> None:
     with pytest.raises(PolicyInvalid, match="whatif has no such format"):
-        whatif(tmp_path / "missing.sqlite", "--format", "html")
+        whatif(tmp_path / "missing.sqlite", "--format", "sarif")

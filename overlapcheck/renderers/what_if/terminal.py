@@ -49,7 +49,7 @@ class WhatIfTerminal(TerminalFormat):
 
 
 def _headline(found: WhatIf) -> list[Text]:
-    best = found.repairs[0] if found.asked else found.forecast.best
+    best = found.told
     if best is None or not best.is_worth_while:
         what = _names(best) if best else "no repair of a cause that was found"
         said = f"{what} wins 2 % of the {duration(found.forecast.before_ns)} step or more"
