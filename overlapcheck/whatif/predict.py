@@ -21,6 +21,8 @@ PACE_TRIALS = 8
 PACE_TOLERANCE = 0.005
 BASE_SPREAD = 0.03
 """Of two recordings of the same program bound by its device."""
+WIDEST = 0.8
+"""Spread of steps beyond which a band would say nothing any more."""
 HOST_SPREAD = 0.10
 """Of two recordings of the same program bound by its host, at least."""
 CLOCK = ((0.54, 0.0), (0.83, 0.02), (0.88, 0.065), (0.97, 0.105))
@@ -142,11 +144,12 @@ class Predictor:
     def _band(self, after: Replayed, bound: str) -> tuple[float, float]:
         """Factors of the predicted step between which the real one is expected."""
         low, high = 1 - BASE_SPREAD, 1 + BASE_SPREAD
+        spread = min(self.spread, WIDEST)
         if bound in ("host", "input"):
-            jitter = max(HOST_SPREAD, self.spread / 2)
+            jitter = max(HOST_SPREAD, spread / 2)
             low, high = low - jitter, high + jitter
         else:
-            low -= self.spread / 4
+            low -= spread / 4
         high += max(0.0, _clock(_kernel_share(after)) - _clock(_kernel_share(self.base)))
         beside = self._slowed(after)
         return low - beside, high + beside
