@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, predict, read_trace, run
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
     from overlapcheck.predicted import WhatIf
+    from overlapcheck.predicting import predict
     from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
     from overlapcheck.report import Report
@@ -51,7 +52,7 @@ else:
         "analyze": "pipeline",
         "analyze_ranks": "pipeline",
         "measure": "pipeline",
-        "predict": "pipeline",
+        "predict": "predicting",
         "read_trace": "pipeline",
         "run": "pipeline",
     }

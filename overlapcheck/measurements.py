@@ -26,6 +26,7 @@ from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
 from overlapcheck.searches import last_at_or_before
+from overlapcheck.stream_waits import StreamWaits
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Process, Strings
@@ -279,3 +280,5 @@ class Measurements:
     """By number."""
     recorder: Recorder = UNKNOWN_RECORDER
     """Who made the recording, and how to make one that lacks less."""
+    waits: tuple[StreamWaits, ...] = ()
+    """Who waited for whom in each process; empty where nobody asked."""

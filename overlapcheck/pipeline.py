@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.forecast import Forecast
     from overlapcheck.kinds import DeviceKey
-    from overlapcheck.predicted import WhatIf
+    from overlapcheck.stream_contract import StreamContract
+    from overlapcheck.stream_report import StreamReport
 
 MOST_RANKED_BY = 4_000
 """Operations that are replayed to rank causes, over all devices: an analysis must not take much
@@ -136,8 +137,9 @@ def analyze(
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
-    recorded = measure(trace, replace(selection, ranges=ranges))
-    measured = _at_own_pace(recorded, control, selection, reading)
+    waits = policy.streams is not None or reading.timeline
+    recorded = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
+    measured = at_own_pace(recorded, control, selection, reading)
     warnings = read_sync_log(Path(path))
     found = findings(measured, forecasts_of(trace, measured))
     found = with_sync_warnings(found, warnings, measured, trace.info.utc_start_ns)
@@ -145,12 +147,18 @@ def analyze(
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
     judged = _judged(recorded, measured, policy, found)
-    report = build_report(Path(path).absolute(), trace, measured, judged.verdict, found)
-    report = replace(report, wants_control=judged.wants_control)
+    verdict = judged.verdict
+    streams = _streams(Path(path).name, measured, policy) if waits else None
+    if streams is not None and policy.streams is not None:
+        from overlapcheck.streams.checks import stream_checks
+
+        verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
+    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
 
 
-def _at_own_pace(
+def at_own_pace(
     recorded: Measurements, control: Sequence[str | Path], selection: Selection, reading: Reading
 ) -> Measurements:
     """The measurements at the program's own pace, where it is known; else as recorded."""
@@ -159,7 +167,8 @@ def _at_own_pace(
     return with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
 
 
-def _own_ns(device: DeviceMeasurements) -> int | None:
+def own_step_ns(device: DeviceMeasurements) -> int | None:
+    """The program's own step on a device, where it is known."""
     return device.pace.own_ns if device.pace else None
 
 
@@ -191,6 +200,39 @@ def _judged(
     return _Judged(with_basis(verdict, best, measured), why_control(verdict, best, measured))
 
 
+def _streams(name: str, measured: Measurements, policy: Policy) -> StreamReport:
+    from overlapcheck.streams.report import stream_report
+
+    return stream_report(name, measured, policy.streams)
+
+
+def streams(
+    path: str | Path,
+    *,
+    selection: Selection | None = None,
+    contract: StreamContract | None = None,
+    reading: Reading | None = None,
+) -> StreamReport:
+    """Find out which stream waits for which, and whether that is as agreed.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        selection: what part to measure; None takes the steady steps.
+        contract: what was agreed on; None only looks.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.streams.report import stream_report
+
+    selection = replace(selection or Selection(), stream_waits=True)
+    reading = reading or Reading()
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    reading.progress(f"measuring {Path(path).name}")
+    return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
+
+
 def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Forecast]:
     """What repairs would win on each device of which enough is idle to win anything.
 
@@ -210,77 +252,10 @@ def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Foreca
     most = MOST_RANKED_BY // len(waiting)
     graphs = [(device, device_graph(trace, device, most)) for device in waiting]
     return {
-        device.key: forecast(device, Predictor.of(graph, _own_ns(device)), chains=False)
+        device.key: forecast(device, Predictor.of(graph, own_step_ns(device)), chains=False)
         for device, graph in graphs
         if graph is not None
     }
-
-
-def predict(
-    path: str | Path,
-    *,
-    fix: Sequence[str] = (),
-    control: Sequence[str | Path] = (),
-    selection: Selection | None = None,
-    reading: Reading | None = None,
-) -> WhatIf:
-    """Predict what repairing causes would win, by replaying the steady steps without them.
-
-    Args:
-        path: a recording, see `read_trace`.
-        fix: ids of causes to repair together; none takes every repair, and the best of them.
-        control: see `analyze`; wins are then of the program's own pace.
-        selection: what part to measure; of several devices, the one with the longest steps counts.
-        reading: how it is read, and who is told meanwhile.
-
-    Raises:
-        NoSteadySteps: there are too few steps to tell a pace.
-        PolicyInvalid: no repair is known for a cause.
-        OverlapcheckError: one line that names the file and what to do.
-    """
-    from overlapcheck.passes.replay.device_graph import slowest
-    from overlapcheck.whatif.forecast import forecast
-    from overlapcheck.whatif.predict import Predictor
-    from overlapcheck.whatif.told import drawn, require_known, told
-
-    require_known(fix)
-    reading, selection = reading or Reading(), selection or Selection()
-    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
-    reading.progress(f"measuring {Path(path).name}")
-    measured = _at_own_pace(measure(trace, selection), control, selection, reading)
-    device, graph = slowest(Path(path).name, trace, measured)
-    reading.progress(f"replaying {Path(path).name}")
-    predictor = Predictor.of(graph, _own_ns(device))
-    asked = predictor.forced(fix) if fix else None
-    found = drawn(told(trace, measured, forecast(device, predictor), asked), predictor)
-    return replace(found, report=str(Path(path).absolute()))
-
-
-def verified(
-    found: WhatIf,
-    after: str | Path,
-    *,
-    selection: Selection | None = None,
-    reading: Reading | None = None,
-) -> WhatIf:
-    """What was predicted, beside what a recording of the repaired program shows.
-
-    Args:
-        found: the prediction.
-        after: that recording.
-        selection: what part of it to measure.
-        reading: how it is read, and who is told meanwhile.
-
-    Raises:
-        OverlapcheckError: as of `predict`.
-    """
-    from overlapcheck.passes.replay.device_graph import slowest
-    from overlapcheck.whatif.predict import Predictor
-    from overlapcheck.whatif.told import checked
-
-    trace, name = read_trace(after, reading=reading), Path(after).name
-    _, graph = slowest(name, trace, measure(trace, selection))
-    return checked(found, name, Predictor.of(graph).step_ns)
 
 
 def run(
@@ -313,13 +288,39 @@ def run(
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
+    from overlapcheck.capture.spec import CaptureSpec
+
+    spec, reading = spec or CaptureSpec(), reading or Reading()
+    report = _recorded(command, spec, reading, control, judging, options)
+    return _sanitized(report, command, spec, reading) if spec.sanitizer else report
+
+
+def _sanitized(
+    report: Report, command: Sequence[str], spec: CaptureSpec, reading: Reading
+) -> Report:
+    """The report with a second opinion on the order of streams, from another run."""
+    from overlapcheck.capture.sanitizer import sanitize
+    from overlapcheck.streams.second_opinion import with_second_opinion
+
+    reading.progress(f"running {Path(command[0]).name} again under PyTorch's CUDA sanitizer")
+    at_most_s = spec.delay_s + spec.duration_s if spec.duration_s else 0
+    return with_second_opinion(report, sanitize(command, at_most_s=at_most_s))
+
+
+def _recorded(  # noqa: PLR0913  # arguments of `run`
+    command: Sequence[str],
+    spec: CaptureSpec,
+    reading: Reading,
+    control: str | int,
+    judging: Callable[[CapturedReport], AbstractContextManager[None]],
+    options: JudgingOptions,
+) -> Report:
+    """Record and judge, see `run`."""
     from overlapcheck.capture.discovery import find_nsys
     from overlapcheck.capture.profile import profile
     from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-    from overlapcheck.capture.spec import CaptureSpec
 
     plan = ControlPlan.of(control)
-    spec, reading = spec or CaptureSpec(), reading or Reading()
     nsys = find_nsys(reading.nsys)
     progress, warn = reading.progress, reading.warn
     again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)

@@ -15,6 +15,7 @@ from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
 from overlapcheck.pace import Pace
+from overlapcheck.stream_report import StreamReport
 from overlapcheck.thresholds import moved_text
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
@@ -305,6 +306,8 @@ class Report:
     """What a control recording would settle, as a sentence; None where it would settle nothing."""
     captured: CapturedReport | None = field(default=None, repr=False, compare=False)
     """Where the recording lies and how the program ended; None where it was not made just now."""
+    streams: StreamReport | None = field(default=None, repr=False, compare=False)
+    """Which stream waits for which; None where nobody asked, and for a report read from JSON."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)
     """The full tables behind it; None for a report read back from JSON."""
 

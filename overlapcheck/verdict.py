@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.stream_contract import StreamContract
 
 DEFAULT = "default"
 """Origin of a limit that nobody set."""
@@ -107,6 +108,8 @@ class Policy(Limits):
     """How many ranks are to be judged; None takes what names, numbers and environment say."""
     allowed: tuple[AllowedCall, ...] = ()
     """Calls whose idle time does not count for `fail_on`; no number changes."""
+    streams: StreamContract | None = None
+    """Which stream must wait for which; None asks for nothing."""
     ranges: Mapping[str, Limits] = field(default_factory=dict)
     """Limits on the device time of NVTX ranges, by their name, * for any letters."""
 
@@ -157,6 +160,16 @@ class Verdict:
             if outcome in outcomes:
                 return outcome
         return Outcome.PASS if self.checks else Outcome.INCONCLUSIVE
+
+    def with_checks(self, more: Sequence[Check]) -> Verdict:
+        """The verdict with further checks, each behind those of its device."""
+        checks = list(self.checks)
+        for check in more:
+            places = [i for i, one in enumerate(checks) if one.device == check.device]
+            checks.insert(places[-1] + 1 if places else len(checks), check)
+        # What is no matter of time is not put right by another pace.
+        settle_with = "" if any(one.outcome is Outcome.FAIL for one in more) else self.settle_with
+        return replace(self, checks=tuple(checks), settle_with=settle_with)
 
     def of_device(self, key: DeviceKey) -> Verdict:
         """The part that concerns one device."""

@@ -53,6 +53,8 @@ class CaptureSpec:
     """Source lines of CUDA calls; needs CPU sampling."""
     sync_debug: bool = False
     """PyTorch's own warnings about synchronising operations, with their lines."""
+    sanitizer: bool = False
+    """Whether the program runs once more, unrecorded, under PyTorch's own CUDA sanitizer."""
     mark_steps: bool = False
     """NVTX ranges around the steps of a PyTorch program that has none of its own."""
     light: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -82,6 +82,11 @@ _OPTIONS = (
         "--fail-on",
         metavar="CAUSE,...",
         help="Fail where one of these causes costs 2 % or more; see explain.",
+    ),
+    click.option(
+        "--streams",
+        metavar="FILE",
+        help="Fail where streams do not wait for each other as this contract says; see streams.",
     ),
     click.option(
         "--steps",
@@ -188,6 +193,7 @@ _NAMES = (
     "ceiling",
     "require_copies",
     "fail_on",
+    "streams",
     "steps",
     "skip",
     "step_time",
@@ -237,7 +243,7 @@ def _judging(**o: Any) -> Judging:
             f"limits are percentages: --min-overlap {o['min_overlap'] * 100:g}",
         )
     file = settings_of(Source(o["config"], o["no_config"], o["profile"]), causes())
-    policy, selection = resolve(file, _given(o))
+    policy, selection = resolve(file, given(o))
     return Judging(
         policy,
         selection,
@@ -250,7 +256,7 @@ def _judging(**o: Any) -> Judging:
     )
 
 
-def _given(o: dict[str, Any]) -> dict[str, Setting]:
+def given(o: Mapping[str, Any]) -> dict[str, Setting]:
     """What the command line says about the policy, by the keys of the policy file."""
     from overlapcheck.policy.settings import Setting
 
@@ -264,6 +270,7 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
         "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
+        "streams": o["streams"],
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
         "step-time": time_ns("--step-time", o["step_time"]) if o["step_time"] is not None else None,

@@ -68,6 +68,11 @@ _OPTIONS = (
         help="PyTorch: name the lines of operations that synchronise.",
     ),
     click.option(
+        "--sanitizer",
+        is_flag=True,
+        help="PyTorch: run once more under its CUDA sanitizer, which tells buffers apart.",
+    ),
+    click.option(
         "--light",
         is_flag=True,
         help="Record the least that a verdict needs: no calls of the operating system.",
@@ -104,6 +109,7 @@ _NAMES = (
     "capture_range",
     "backtrace",
     "sync_debug",
+    "sanitizer",
     "light",
     "control",
     "mark_steps",
@@ -149,6 +155,7 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         event_trace=o["event_trace"],
         backtrace=o["backtrace"],
         sync_debug=o["sync_debug"],
+        sanitizer=o["sanitizer"],
         light=o["light"],
         mark_steps=o["mark_steps"],
         delay_s=o["delay"],

@@ -42,7 +42,7 @@ def whatif(report: Path, fix: str | None, verify: Path | None, control: tuple[Pa
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
     from overlapcheck.cli.what_if_output import deliver_what_if, require_formats
-    from overlapcheck.pipeline import predict, verified
+    from overlapcheck.predicting import predict, verified
     from overlapcheck.reading import Reading
     from overlapcheck.selection import Selection
 

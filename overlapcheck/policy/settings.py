@@ -37,6 +37,7 @@ _READERS: Mapping[str, Reader] = {
     "max-failing-ranks": values.percentage,
     "expect-ranks": values.count,
     "require-copies": values.switch,
+    "streams": values.text,
     "steps": values.pattern,
     "skip": values.count,
     "step-time": values.time,

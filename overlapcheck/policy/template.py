@@ -29,6 +29,10 @@ max-recoverable = 10
 # Causes that fail the run from 2 % of the time on; list them: overlapcheck explain
 # fail-on = ["pageable-copy", "host-sync"]
 
+# Which stream must wait for which, in a file beside this one; write a first one:
+# overlapcheck streams REPORT --write streams.toml
+# streams = "streams.toml"
+
 # NVTX ranges that are the steps, "my step #" or a regular expression; default: step-like names.
 # steps = "train step #"
 

@@ -8,8 +8,9 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
+from overlapcheck.renderers._window_words import at_pace
 from overlapcheck.report import DeviceReport, Report
-from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome
+from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 MAX_TEXT = 600
 """Characters of one text from a trace; names of template kernels can be a page long."""
@@ -35,18 +36,16 @@ def headline(report: Report) -> str:
 
     A failure that may be the recording's says so first, and what settles it.
     """
-    verdict = report.verdict
-    said = _behind(report)
-    if verdict.settle_with:
-        return f"as recorded (to settle it: {plain(verdict.settle_with)}): {said}"
-    return f"{said}, at own pace" if verdict.basis is Basis.OWN_PACE else said
+    said, how = _behind(report), report.verdict.settle_with
+    return f"as recorded (to settle it: {plain(how)}): {said}" if how else said
 
 
 def _behind(report: Report) -> str:
     outcome, checks = report.verdict.outcome, report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
     if outcome is Outcome.PASS:
-        return f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        return said + at_pace(report)
     if outcome is Outcome.INCONCLUSIVE:
         return plain(behind[0].reason) if behind else "nothing was recorded"
     several = len(report.devices) > 1
@@ -55,7 +54,9 @@ def _behind(report: Report) -> str:
     said = ", ".join([*names[:MAX_NAMES], *rest])
     first = report.findings[0] if report.findings else None
     cause = f"; first cause: {plain(first.cause, 80)}" if first and is_material(first) else ""
-    return f"{len(behind)} of {count_of(len(checks), 'check')} failed: {said}{cause}"
+    return (
+        f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {said}{cause}"
+    )
 
 
 def _name(check: Check, several: bool) -> str:

@@ -20,9 +20,9 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
     wrap,
 )
-from overlapcheck.renderers._window_words import part_without_steps
+from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
-from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome
+from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -42,6 +42,8 @@ _MEANINGS = (
     ("idle", "time in which no kernel computed"),
     ("exposed comm", "time in which collectives ran and no kernel computed"),
     ("copies", "whether there were copies to judge at all"),
+    ("sanitizer", "what PyTorch's own sanitizer says, in a run of its own"),
+    ("streams", "whether streams wait for each other as was agreed on"),
 )
 
 
@@ -68,15 +70,18 @@ def verdict_line(report: Report) -> Text:
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
+    pace = at_pace(report)
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said += pace
     elif outcome is Outcome.INCONCLUSIVE:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        said = f"{of} failed: {_names(behind, report)}{_first_cause(report)}"
-    if report.verdict.basis is Basis.OWN_PACE:
-        said = f"{said}, at own pace"
+        # A cause says where time goes, and an order costs none.
+        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
+        cause = "" if of_order else _first_cause(report)
+        said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
     mark = _mark_of(report)
     return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
 

@@ -83,7 +83,7 @@ def test_the_verdict_is_on_the_own_pace(analyze: Analyze, report: Path, tmp_path
     code, out, err = analyze(report, "--control", one)
 
     assert (code, err) == (0, "")
-    assert first_lines(out, 1) == ["PASS  all 2 checks passed, at own pace"]
+    assert first_lines(out, 1) == ["PASS  all 2 checks passed at own pace"]
     said = " ".join(out.split())
     assert (
         "recorded 9.3 ms per step, own pace 5.2 ms (1 control run): 4.1 ms are the recording's"
@@ -100,7 +100,7 @@ def test_a_failure_at_the_own_pace_is_sure_of_its_causes(
     code, out, _ = analyze(report, "--control", one)
 
     assert code == 1
-    assert first_lines(out, 1)[0].startswith("FAIL  1 of 2 checks failed: recoverable; first cause")
+    assert first_lines(out, 1)[0].startswith("FAIL  1 of 2 checks failed at own pace: recoverable")
     assert "as recorded" not in out
     said = " ".join(out.split())
     assert "1 host-starved median 2.3 ms in 6 of 7 steps, 28.6 %" in said
