@@ -89,6 +89,7 @@ ARGUMENTS = {
     "run": ["true"],
     "analyze": ["x"],
     "compare": ["x", "y"],
+    "streams": ["x"],
     "whatif": ["x"],
     "render": ["x"],
     "baseline save": ["n", "x"],
