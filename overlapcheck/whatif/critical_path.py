@@ -2,57 +2,68 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from typing import get_args
 
 import numpy as np
 
+from overlapcheck.columns import Index, Ints
 from overlapcheck.order import Work
 from overlapcheck.prediction import Bound, BoundName
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, StepGraph, Why
 from overlapcheck.whatif.replay import SETTLING_STEPS, Replayed
 
+_NAMES: tuple[BoundName, ...] = get_args(BoundName)
 _OF_WORK: dict[Work, BoundName] = {
-    Work.COMPUTE: "compute",
-    Work.MEMSET: "compute",
-    Work.D2D: "compute",
     Work.COMMUNICATION: "collectives",
     Work.H2D: "h2d",
     Work.D2H: "d2h",
     Work.P2P: "p2p",
 }
+"""All other work of the device is compute."""
+_RUNS = (Why.LENGTH, Why.STREAM, Why.GRAPH, Why.READY)
+"""Links into an operation in whose time the device works."""
 
 
 def next_bound(replayed: Replayed) -> Bound:
     """What most of the longest chain of the steady steps is."""
     graph, time = replayed.graph, replayed.time_ns
-    ops = graph.operations
-    ends = replayed.step_ends_ns
+    ops, ends = graph.operations, replayed.step_ends_ns
     kernels = np.flatnonzero(ops.work == Work.COMPUTE)
     if ends.size < 2 or kernels.size == 0:
         return Bound("compute", 0)
     first = min(SETTLING_STEPS, ends.size - 2)
     since = int(ends[first])
     nodes = graph.end_of(kernels)
-    node = int(nodes[np.argmax(time[nodes])])
-    spent: Counter[BoundName] = Counter()
+    path = _path(replayed, int(nodes[np.argmax(time[nodes])]), since)
+    before = replayed.bound_by[path]
+    began = np.where(before == ORIGIN, since, np.maximum(time[before], since))
+    sort = _sorts(graph, path, replayed.bound_why[path])
+    sort[(before == ORIGIN) & (replayed.bound_why[path] == Why.OUTSIDE)] = _NAMES.index("input")
+    spent = np.bincount(sort, weights=time[path] - began, minlength=len(_NAMES))
+    most = int(np.argmax(spent))
+    return Bound(_NAMES[most], int(spent[most]) // (ends.size - 1 - first))
+
+
+def _path(replayed: Replayed, last: int, since: int) -> Index:
+    """The nodes of which each waited for the next, as far as they lie in a part of the time."""
+    before, time = replayed.bound_by.tolist(), replayed.time_ns.tolist()
+    path, node = [], last
     while node != ORIGIN and time[node] > since:
-        before, why = int(replayed.bound_by[node]), int(replayed.bound_why[node])
-        if before == ORIGIN:
-            spent["input" if why == Why.OUTSIDE else "host"] += int(time[node]) - since
-            break
-        spent[_what(graph, node, why)] += int(time[node]) - max(int(time[before]), since)
-        node = before
-    what, ns = spent.most_common(1)[0]
-    return Bound(what, ns // (ends.size - 1 - first))
+        path.append(node)
+        node = before[node]
+    return np.array(path, dtype=np.intp)
 
 
-def _what(graph: StepGraph, node: int, why: int) -> BoundName:
-    """What a link's time was spent on."""
-    operation = node < 2 * len(graph.operations)
-    if operation and why in (Why.LENGTH, Why.STREAM, Why.GRAPH, Why.READY):
-        work = Work(int(graph.operations.work[node // 2]))
-        return _OF_WORK.get(work, "compute")
-    event = node // 2 - len(graph.operations)
-    if not operation and why == Why.LENGTH and graph.events.kind[event] == OF_SYSTEM:
-        return "input"
-    return "host"
+def _sorts(graph: StepGraph, path: Index, why: Ints) -> Ints:
+    """Place among the names of what each node's time was spent on."""
+    half = 2 * len(graph.operations)
+    work_names = np.full(len(Work), _NAMES.index("compute"))
+    for work, name in _OF_WORK.items():
+        work_names[work] = _NAMES.index(name)
+    found = np.full(path.size, _NAMES.index("host"))
+    runs = np.flatnonzero((path < half) & np.isin(why, _RUNS))
+    found[runs] = work_names[graph.operations.work[path[runs] // 2]]
+    calls = np.flatnonzero((path >= half) & (why == Why.LENGTH))
+    system = graph.events.kind[(path[calls] - half) // 2] == OF_SYSTEM
+    found[calls[system]] = _NAMES.index("input")
+    return found
