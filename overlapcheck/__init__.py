@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run, trim
     from overlapcheck.predicted import WhatIf
     from overlapcheck.predicting import predict
     from overlapcheck.reading import Reading
@@ -55,6 +55,7 @@ else:
         "predict": "predicting",
         "read_trace": "pipeline",
         "run": "pipeline",
+        "trim": "pipeline",
     }
 
     def __getattr__(name):
@@ -91,4 +92,5 @@ __all__ = [
     "predict",
     "read_trace",
     "run",
+    "trim",
 ]

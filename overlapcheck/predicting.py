@@ -6,14 +6,49 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from overlapcheck.passes.replay.device_graph import slowest
-from overlapcheck.pipeline import at_own_pace, measure, own_step_ns, read_trace
+from overlapcheck.finding import MATERIAL_SHARE
+from overlapcheck.forecast import Forecast
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.passes.replay.device_graph import device_graph, slowest
+from overlapcheck.pipeline import at_own_pace, measure, read_trace
 from overlapcheck.predicted import WhatIf
 from overlapcheck.reading import Reading
 from overlapcheck.selection import Selection
+from overlapcheck.trace import Trace
 from overlapcheck.whatif.forecast import forecast
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.told import checked, drawn, require_known, told
+
+MOST_RANKED_BY = 4_000
+"""Operations that are replayed to rank causes, over all devices: an analysis must not take much
+longer for it."""
+
+
+def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Forecast]:
+    """What repairs would win on each device of which enough is idle to win anything.
+
+    A few steps are replayed; devices whose steps are too long to replay a few have no forecast.
+    """
+    waiting = [
+        device
+        for device in measured.devices
+        if len(device.steps) and device.idle_ns >= MATERIAL_SHARE * device.length_ns
+    ]
+    if not waiting:
+        return {}
+    most = MOST_RANKED_BY // len(waiting)
+    graphs = [(device, device_graph(trace, device, most)) for device in waiting]
+    return {
+        device.key: forecast(device, Predictor.of(graph, _own_ns(device)), chains=False)
+        for device, graph in graphs
+        if graph is not None
+    }
+
+
+def _own_ns(device: DeviceMeasurements) -> int | None:
+    """The program's own step on a device, where it is known."""
+    return device.pace.own_ns if device.pace else None
 
 
 def predict(
@@ -45,7 +80,7 @@ def predict(
     measured = at_own_pace(measure(trace, selection), control, selection, reading)
     device, graph = slowest(Path(path).name, trace, measured)
     reading.progress(f"replaying {Path(path).name}")
-    predictor = Predictor.of(graph, own_step_ns(device))
+    predictor = Predictor.of(graph, _own_ns(device))
     asked = predictor.forced(fix) if fix else None
     found = drawn(told(trace, measured, forecast(device, predictor), asked), predictor)
     return replace(found, report=str(Path(path).absolute()))

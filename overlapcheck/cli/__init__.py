@@ -19,11 +19,13 @@ from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
+from overlapcheck.cli.mcp import mcp
 from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.cli.standard_streams import standard_streams
 from overlapcheck.cli.streams import streams
+from overlapcheck.cli.trim import trim
 from overlapcheck.cli.whatif import whatif
 from overlapcheck.errors import ExitCode
 
@@ -55,7 +57,7 @@ def cli() -> None:
 
 for command in (
     *(run, analyze, compare, whatif, baseline, streams, render),
-    *(init, explain, doctor, cache),
+    *(init, explain, trim, mcp, doctor, cache),
 ):
     cli.add_command(command)
 

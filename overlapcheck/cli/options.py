@@ -129,7 +129,8 @@ _OPTIONS = (
         default="terminal",
         metavar="NAME",
         show_default=True,
-        help="What to print: terminal, json, junit, markdown, github, sarif, html or perfetto.",
+        help="What to print: terminal, json, brief, junit, markdown, github, sarif, html or"
+        " perfetto.",
     ),
     click.option(
         "-o",
@@ -139,7 +140,7 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Also write the report here; the suffix chooses the format (.txt .json .xml .md"
-        " .github.txt .sarif .html .perfetto.json); may repeat.",
+        " .github.txt .sarif .html .brief.json .perfetto.json); may repeat.",
     ),
     click.option(
         "--source-root",

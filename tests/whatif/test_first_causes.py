@@ -10,7 +10,8 @@ import pytest
 
 from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import MATERIAL_SHARE
-from overlapcheck.pipeline import forecasts_of, measure
+from overlapcheck.pipeline import measure
+from overlapcheck.predicting import forecasts_of
 from overlapcheck.selection import Selection
 from overlapcheck.sources.nsys.read import read_trace
 from tests.whatif.graphs import SHARED, unpacked

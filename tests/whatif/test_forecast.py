@@ -10,7 +10,8 @@ from overlapcheck.causes._ranking import findings
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey
-from overlapcheck.pipeline import forecasts_of, measure
+from overlapcheck.pipeline import measure
+from overlapcheck.predicting import forecasts_of
 from overlapcheck.prediction import Bound, Prediction, Win
 from overlapcheck.selection import Selection
 from overlapcheck.whatif.predict import Predictor
