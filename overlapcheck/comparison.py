@@ -74,6 +74,9 @@ class Appeared:
     caveat: str = ""
     """When the advice would be wrong."""
     source: tuple[SourceLine, ...] = ()
+    predicted_win_ns: int | None = None
+    """What repairing it was predicted to win of each step, of causes that are gone; None where that
+    was not known."""
 
 
 @dataclass(frozen=True)

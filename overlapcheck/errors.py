@@ -64,6 +64,12 @@ class PolicyInvalid(OverlapcheckError):
 # ---- finding and running nsys
 
 
+class NoSteadySteps(OverlapcheckError):
+    """What would be compared is the pace of steps, and the recording has none."""
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
 class NsysNotFound(OverlapcheckError):
     """No usable nsys on this machine."""
 

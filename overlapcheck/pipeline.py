@@ -134,6 +134,8 @@ def analyze(
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
+    from overlapcheck.predicting import forecasts_of
+
     policy, selection = policy or Policy(), selection or Selection()
     reading = reading or Reading()
     # What has limits of its own must be measured apart.
@@ -142,11 +144,10 @@ def analyze(
     reading.progress(f"measuring {Path(path).name}")
     waits = policy.streams is not None or reading.timeline
     recorded = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
-    beside = replace(reading, keep_export=None)
-    controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
-    measured = with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
+    measured = at_own_pace(recorded, control, selection, reading)
     warnings = read_sync_log(Path(path))
-    found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
+    found = findings(measured, forecasts_of(trace, measured))
+    found = with_sync_warnings(found, warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
@@ -160,6 +161,15 @@ def analyze(
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def at_own_pace(
+    recorded: Measurements, control: Sequence[str | Path], selection: Selection, reading: Reading
+) -> Measurements:
+    """The measurements at the program's own pace, where it is known; else as recorded."""
+    beside = replace(reading, keep_export=None)
+    controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
+    return with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
 
 
 class _Judged(NamedTuple):

@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "whatif",
     "sharing",
     "streams",
 }
@@ -30,6 +31,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "__init__",
     "__main__",
     "pipeline",
+    "predicting",
     "pytest_plugin",
 }
 MAX_LINES = 300
@@ -164,6 +166,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "replay": set[str](),
     "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
@@ -205,6 +208,7 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
 
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
+        "predicting.py",  # what goes on where the pipeline has measured
         "pytest_plugin.py",  # like the command line: where users come in
     }
 

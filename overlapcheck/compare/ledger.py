@@ -56,6 +56,7 @@ def alone(
             found.advice,
             found.caveat,
             found.source,
+            found.predicted.win_ns if found.predicted and change is Change.BETTER else None,
         )
         for found in findings
         if found.device == device.key

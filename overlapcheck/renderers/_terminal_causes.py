@@ -99,7 +99,8 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
 
 
 def _headline(rank: int, found: Finding) -> list[Text]:
-    said = f"{found.cost_text}, {percent(found.share)}; saves at most {found.saving_text}"
+    worth = found.predicted.text if found.predicted else f"saves at most {found.saving_text}"
+    said = f"{found.cost_text}, {percent(found.share)}; {worth}"
     lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", "bold red"), "  ")
     sure = found.confidence.value
     room = WIDTH - width_of(lead) - len(sure) - 2

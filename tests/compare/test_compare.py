@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -10,6 +11,8 @@ from overlapcheck.compare.compare import compare
 from overlapcheck.compare.noise import noise_ns, uncertainty_ns
 from overlapcheck.comparison import Change, Comparison, NotComparable, Quantity, Unit
 from overlapcheck.errors import ExitCode
+from overlapcheck.prediction import Bound, Win
+from overlapcheck.renderers.comparison._words import cost
 from overlapcheck.report import DeviceReport
 from tests.compare.reports import MS, device, report, spread
 
@@ -110,6 +113,19 @@ def test_a_cause_that_is_gone_and_a_new_one_are_named_with_their_cost() -> None:
     assert comparison.change is Change.BETTER
     assert [q.name for q in one.ledger] == ["pageable-copy", "host-sync", "device-copy"]
     assert sum(q.difference or 0 for q in one.ledger) == pytest.approx(-2.0 * MS)
+
+
+def test_what_was_predicted_stands_beside_what_was_won() -> None:
+    before = report(device(ledger={"pageable-copy": 3.0}, step_ms=10.0))
+    bound = Bound("compute", 7 * MS)
+    win = Win(round(2.8 * MS), 2 * MS, 3 * MS, bound, 0.28)
+    before = replace(before, findings=(replace(before.findings[0], predicted=win),))
+    after = report(device(ledger={}, step_ms=7.0))
+    (gone,) = compare(before, after).devices[0].gone
+    (new,) = compare(after, before).devices[0].new_causes
+
+    assert cost(gone) == "3.0 ms per step; predicted to win 2.8 ms"
+    assert cost(new) == "3.0 ms per step"
 
 
 def test_a_cause_that_only_shrinks_is_not_gone() -> None:

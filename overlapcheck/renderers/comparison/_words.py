@@ -60,10 +60,13 @@ def _causes(word: str, causes: tuple[Appeared, ...]) -> list[str]:
 
 
 def cost(one: Appeared) -> str:
-    """What a cause costs on its side: "4.7 ms per step"."""
+    """What a cause costs on its side, and what of it was predicted: "4.7 ms per step"."""
     if one.per_step_ns is None:
         return f"{percent(one.share)} of the window"
-    return f"{duration(one.per_step_ns)} per step"
+    said = f"{duration(one.per_step_ns)} per step"
+    if one.predicted_win_ns is None:
+        return said
+    return f"{said}; predicted to win {duration(one.predicted_win_ns)}"
 
 
 def value(quantity: Quantity, number: float | None) -> str:
