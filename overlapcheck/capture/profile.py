@@ -17,7 +17,7 @@ from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
 from overlapcheck.capture.why_no_report import why_no_report
-from overlapcheck.captured import CapturedReport
+from overlapcheck.captured import DURATION, CapturedReport
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
 
 SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
@@ -195,4 +195,4 @@ def _largest_first(directory: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _ended_by_duration(spec: CaptureSpec, recording: Recording) -> str:
     over = recording.program_seconds >= spec.delay_s + spec.duration_s
-    return f"--duration {spec.duration_s}" if spec.duration_s and over else ""
+    return f"{DURATION}{spec.duration_s}" if spec.duration_s and over else ""

@@ -89,6 +89,10 @@ def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) ->
     contents = read_contents(found.table, place, found.path.name, causes)
     if profile is None:
         return contents.base
+    if not contents.profiles:
+        raise place.at("profiles").wrong(
+            "has no profile", f"write a first one: [{'.'.join((*place.path, 'profiles', profile))}]"
+        )
     values.known(profile, contents.profiles, place.at("profiles").at(profile), "is no profile")
     return _laid_over(contents.base, contents.profiles[profile])
 

@@ -139,7 +139,9 @@ def test_exit_code(
     stages.program_exit, stages.stopped_by, stages.verdict = program_exit, stopped_by, verdict
     result = run("prog")
     assert result.return_value == exit_code
-    assert ("exit code" in result.stderr) == (program_exit != 0)
+    ends_early = stopped_by.startswith("--duration")
+    assert ("exit code" in result.stderr) == (program_exit != 0 and not ends_early)
+    assert ("prog was stopped after 5 s, as asked" in result.stderr) == ends_early
     assert "the report is step.nsys-rep" in result.stderr
     assert "a warning" in result.stderr
     assert result.stdout == ""
