@@ -47,6 +47,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "terminal_page",
 }
 
 

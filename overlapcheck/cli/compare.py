@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import PolicyInvalid
 
 _FILE = click.Path(path_type=Path)
@@ -27,8 +28,9 @@ _FILE = click.Path(path_type=Path)
 )  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
+@detail_options
 def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float | None,
-            force: bool, format_: str, outputs: tuple[Path, ...]) -> int:  # fmt: skip
+            force: bool, format_: str, outputs: tuple[Path, ...], detail: str) -> int:  # fmt: skip
     """Compare NEW with BASE: each a result (.json), a report, or its SQLite export.
 
     \b
@@ -54,5 +56,5 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     spare_inputs(outputs, paths)
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
-    limit = fail_if_worse and fail_if_worse / 100
-    return deliver_comparison(compared(base, new, limit=limit, force=force), format_, outputs)
+    changes = compared(base, new, limit=fail_if_worse and fail_if_worse / 100, force=force)
+    return deliver_comparison(changes, format_, outputs, detail)

@@ -34,19 +34,6 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
         return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
 
 
-def is_result(path: Path) -> bool:
-    """Whether a file begins like one that we have saved; not for what cannot be read."""
-    try:
-        # A pipe would lose what is read from it.
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            head = file.read(512).lstrip()
-    except (OSError, ValueError):
-        return False
-    return head.startswith(b"{") and b'"overlapcheck"' in head
-
-
 def _is_json(path: Path) -> bool:
     try:
         with path.open("rb") as file:

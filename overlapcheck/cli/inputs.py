@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overlapcheck.errors import NotAReport
-
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
     from overlapcheck.ranks.inputs import Inputs
@@ -22,17 +20,12 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
         InputUnreadable: an argument names nothing.
         NotAReport: it is a result of ours.
     """
-    from overlapcheck.cli.comparing import is_result
     from overlapcheck.cli.files import spare_inputs
+    from overlapcheck.cli.saved_results import refuse_results
     from overlapcheck.ranks.inputs import expand, is_several
     from overlapcheck.sources import recognised
 
-    for name in reports:
-        if is_result(Path(name)):
-            raise NotAReport(
-                f"{name}: a saved result, not a recording",
-                f"show it: overlapcheck render {name}, or compare: overlapcheck compare OTHER {name}",
-            )
+    refuse_results(reports)
     named = None
     if is_several(reports, recognised) or judging.policy.expect_ranks is not None:
         named = expand(reports, recognised)

@@ -17,6 +17,7 @@ from overlapcheck.cli.option_values import (
     pattern,
     window_ns,
 )
+from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Judging:
     """Folder of the program's source, beside the current directory."""
     cache: bool = True
     """Whether exports of reports are kept in the user's cache folder, and found there."""
+    detail: str = "usual"
+    """How much is told, value of a `Detail`."""
 
 
 _PERCENT = click.FloatRange(0, 100)
@@ -196,6 +199,7 @@ _NAMES = (
     "tables_format",
     "source_root",
     "no_cache",
+    "detail",
 )
 
 
@@ -215,6 +219,7 @@ def _with(command: Command, added: Sequence[Callable[[Command], Command]]) -> Co
         judging = _judging(**{name: options.pop(name, None) for name in _NAMES})
         return command(judging=judging, **options)
 
+    with_judging = detail_options(with_judging)
     for option in reversed(added):
         with_judging = option(with_judging)
     return with_judging  # type: ignore[return-value]  # wraps keeps the signature for click
@@ -240,6 +245,7 @@ def _judging(**o: Any) -> Judging:
         o["tables_format"],
         o["source_root"] and o["source_root"].absolute(),
         not o["no_cache"],
+        o["detail"],
     )
 
 

@@ -9,8 +9,8 @@ from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
-    WIDTH,
     Cell,
+    columns,
     paragraph,
     styled,
     table,
@@ -34,7 +34,7 @@ class ComparisonTerminal(TerminalFormat):
 
     def render(self, comparison: Comparison, /) -> str:
         """See `ComparisonRenderer.render`."""
-        return self.printed(_lines(comparison))
+        return self.printed(lambda: _lines(comparison))
 
 
 def _lines(comparison: Comparison) -> list[Text]:
@@ -74,17 +74,17 @@ def _device(device: DeviceComparison) -> list[Text]:
     ]
     head: tuple[Cell, ...] = ("", "base", "new", "change", "noise", "")
     rows = [head, *(_row(device, quantity) for quantity in device.quantities)]
-    lines += table(rows, "lrrrrl")
+    lines += table(rows, "lrrrrl", flexible=(0,))
     if device.ledger:
         title = (words.idle_title(device), *head[1:])
         rows = [title, *(_row(device, quantity) for quantity in device.ledger)]
-        lines += [text_of(), *table(rows, "lrrrrl")]
+        lines += [text_of(), *table(rows, "lrrrrl", flexible=(0,))]
     return lines
 
 
 def _side(label: str, side: Side) -> list[Text]:
     said = f"{side.report}, {words.steps(side)}"
-    program = wrap(side.program, WIDTH - INDENT - _LABEL)[0] if side.program else ""
+    program = wrap(side.program, columns() - INDENT - _LABEL)[0] if side.program else ""
     lines = paragraph(styled(label, DIM), said, hang=_LABEL)
     return [*lines, text_of(" " * (INDENT + _LABEL), program)] if program else lines
 
