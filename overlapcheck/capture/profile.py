@@ -58,7 +58,9 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = _place(spec.keep_as, spec.keep_in, command)
+    wanted, place_warning = _place(
+        spec.keep_as, spec.keep_in, command, replaceable=spec.replace_report
+    )
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -75,7 +77,9 @@ def profile(
             )
             kept = None
             if not recording.not_started:
-                kept = _keep_what_is_left(scratch, wanted, nsys, progress)
+                kept = _keep_what_is_left(
+                    scratch, wanted, nsys, progress, replaceable=spec.replace_report
+                )
             if kept is None:
                 raise why_no_report(recording, spec, nsys, command[0])
             log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
@@ -130,7 +134,9 @@ def _require_program(command: Sequence[str]) -> str:
     return name
 
 
-def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -> tuple[Path, str]:
+def _place(
+    keep_as: Path | None, keep_in: Path | None, command: Sequence[str], *, replaceable: bool
+) -> tuple[Path, str]:
     """Where the report goes, decided before the program runs, and a warning about it."""
     directory = keep_in or Path()
     if keep_in is not None:
@@ -140,7 +146,7 @@ def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -
             raise CaptureFailed(f"--keep {keep_in}: {error.strerror}") from error
     name = report_place.report_name(command, datetime.now(), os.environ)
     wanted = report_place.wanted_path(keep_as, name, os.environ, directory)
-    report_place.require_free(wanted)
+    report_place.require_free(wanted, replaceable=replaceable)
     if report_place.is_writable(wanted.parent):
         return wanted, ""
     try:
@@ -158,12 +164,18 @@ def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -
 
 
 def _keep_what_is_left(
-    scratch: Path, wanted: Path, nsys: Nsys, progress: Callable[[str], None]
+    scratch: Path,
+    wanted: Path,
+    nsys: Nsys,
+    progress: Callable[[str], None],
+    *,
+    replaceable: bool,
 ) -> report_place.KeptFile | None:
     """The report in its place, imported where nsys did not get to it; None where nothing is."""
     reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
     if reports:
-        return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix), scratch.parent)
+        place = wanted.with_suffix(reports[0].suffix)
+        return report_place.keep(reports[0], place, scratch.parent, replaceable=replaceable)
     streams = _largest_first(scratch, (STREAM_SUFFIX,))
     if not streams:
         return None
@@ -174,7 +186,7 @@ def _keep_what_is_left(
         import_stream(streams[0], imported, importer)
     except ReportDamaged:
         return None
-    return report_place.keep(imported, wanted, scratch.parent)
+    return report_place.keep(imported, wanted, scratch.parent, replaceable=replaceable)
 
 
 def _importer_for(stream: Path, wanted: Path, last_resort: Path, nsys: Nsys) -> Path:
