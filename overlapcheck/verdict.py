@@ -21,6 +21,11 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
+EXIT_CODES = {
+    Outcome.PASS: ExitCode.PASS,
+    Outcome.FAIL: ExitCode.FAIL,
+    Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
 SEVERITY = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 """The worst first."""
 
@@ -153,8 +158,4 @@ class Verdict:
     @property
     def exit_code(self) -> ExitCode:
         """Exit code of a command that ends with this verdict."""
-        return {
-            Outcome.PASS: ExitCode.PASS,
-            Outcome.FAIL: ExitCode.FAIL,
-            Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        }[self.outcome]
+        return EXIT_CODES[self.outcome]
