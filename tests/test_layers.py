@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "streams",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -47,6 +48,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "stream_output",
     "terminal_page",
 }
 
@@ -160,6 +162,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
 

@@ -31,8 +31,9 @@ def print_command(command: Sequence[str], recording: Recording) -> None:
     except NsysNotFound:
         say("there is no nsys here: this is for one of 2023.4 or later")
         flags = every_flag(spec)
-    if spec.sync_debug:
-        say("--sync-debug needs overlapcheck run where the program runs: left out")
+    for option in ("--sync-debug", "--mark-steps", "--sanitizer"):
+        if getattr(spec, option[2:].replace("-", "_")):
+            say(f"{option} needs overlapcheck run where the program runs: left out")
     if not spec.replace_report:
         flags -= {"--force-overwrite"}
     name = Path(report_name(command, datetime.now(), {}))

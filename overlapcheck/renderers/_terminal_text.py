@@ -77,6 +77,11 @@ def tells_all() -> bool:
     return _PAGE.get().detail is Detail.ALL
 
 
+def tells_a_line() -> bool:
+    """Whether the first line is all."""
+    return _PAGE.get().detail is Detail.LINE
+
+
 def most(usual: int) -> int:
     """How many of something are told: usually so many, else all of them."""
     return sys.maxsize if tells_all() else usual

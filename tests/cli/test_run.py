@@ -90,12 +90,15 @@ def test_ours_end_where_the_command_begins(
 def test_options_become_a_spec(stages: Stages) -> None:
     run(
         *("--delay", "5", "--duration", "30", "--backtrace", "--event-trace"),
+        *("--light", "--mark-steps"),
         *("--capture-range", "nvtx:step", "--nsys-args", "--gpu-metrics-devices=0 -s 'a b'"),
         "prog",
     )
     assert stages.profiled["spec"] == CaptureSpec(
         event_trace=True,
         backtrace=True,
+        light=True,
+        mark_steps=True,
         delay_s=5,
         duration_s=30,
         capture_range="nvtx:step",
@@ -168,6 +171,7 @@ def test_failed_capture_is_not_analyzed(stages: Stages) -> None:
         (["--nsys-args", "'", "prog"], "--nsys-args"),
         (["-o", "a.nsys-rep", "-o", "b.nsys-rep", "prog"], "there is one report"),
         (["--keep", "d", "-o", "a.nsys-rep", "prog"], "both say where the report goes"),
+        (["--control", "often", "prog"], "not auto, always, never or a number"),
         (["--keep", "a.nsys-rep", "prog"], "names a folder"),
     ],
 )
