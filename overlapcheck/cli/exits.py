@@ -15,11 +15,7 @@ import click
 from overlapcheck.capture.interruption import stopped_once
 from overlapcheck.cli.messages import say, say_usage
 from overlapcheck.cli.stopping import end_soon
-from overlapcheck.errors import ExitCode, Interrupted, foreseen
-
-_TRACEBACK = "OVERLAPCHECK_TRACEBACK"
-"""Variable that asks for the whole traceback of an error."""
-
+from overlapcheck.errors import TRACEBACK, ExitCode, Interrupted, foreseen
 
 _DEFAULT = "analyze"
 _SUFFIXES = (".nsys-rep", ".qdrep", ".qdstrm", ".sqlite")
@@ -84,7 +80,7 @@ def leave(code: int) -> None:
 
 def _told(error: BaseException, received: Sequence[int]) -> int:
     """Tell an error, in time where a signal has asked for it."""
-    if os.environ.get(_TRACEBACK):
+    if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     is_stop = isinstance(error, KeyboardInterrupt | click.Abort)
     if is_stop or (received and not isinstance(error, Interrupted)):

@@ -18,14 +18,14 @@ from overlapcheck.selection import Selection
 from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Limits, Policy
 
-# Settings that are shares, and the fields of the Policy that hold them.
-_SHARES = {
+SHARES = {
     "min-overlap": "min_overlap",
     "max-recoverable": "max_recoverable",
     "max-idle": "max_idle",
     "max-exposed-comm": "max_exposed_communication",
     "max-failing-ranks": "max_failing_ranks",
 }
+"""Settings that are shares, and the fields of the Policy that hold them."""
 _PLAIN = {
     "ceiling": "relief_from_ceiling",
     "require-copies": "require_copies",
@@ -169,7 +169,7 @@ def _limits(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:
         if key.startswith(_OVERLAP):
             overlap_of[key.removeprefix(_OVERLAP)] = setting.value / 100
             origins[key] = setting.origin
-        elif field := _SHARES.get(key):
+        elif field := SHARES.get(key):
             shares[field] = setting.value / 100
             origins[field] = setting.origin
     return {"overlap_of": overlap_of, "origins": origins, **shares}
