@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from overlapcheck.cli.terminal_page import detail_options
+from overlapcheck.cli import completion, terminal_page
 from overlapcheck.errors import PolicyInvalid
 
 _FILE = click.Path(path_type=Path)
@@ -14,21 +14,21 @@ _FILE = click.Path(path_type=Path)
 
 @click.command(short_help="What changed between two results or reports.")
 @click.argument("sides", nargs=-1, required=True, type=_FILE, metavar="[BASE] NEW")
-@click.option("--baseline", metavar="NAME", help="Compare with a saved baseline instead of BASE.")
+@click.option("--baseline", metavar="NAME", shell_complete=completion.baselines,
+              help="Compare with a saved baseline instead of BASE.")  # fmt: skip
 @click.option(
-    "--fail-if-worse",
-    type=click.FloatRange(0),
-    metavar="PCT",
+    "--fail-if-worse", type=click.FloatRange(0), metavar="PCT",
     help="Exit 1 where the step got longer, or a share worse, by more than this and the noise.",
-)
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
 @click.option(
     "--format", "format_", metavar="NAME", default="terminal", show_default=True,
+    shell_complete=completion.formats,
     help="What to print: terminal, json, html, markdown, junit, github, sarif or perfetto.",
 )  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
-@detail_options
+@terminal_page.detail_options
 def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float | None,
             force: bool, format_: str, outputs: tuple[Path, ...], detail: str) -> int:  # fmt: skip
     """Compare NEW with BASE: each a result (.json), a report, or its SQLite export.
@@ -37,14 +37,14 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     overlapcheck compare before.json after.nsys-rep
     overlapcheck compare --baseline main new.json --fail-if-worse 5
 
-    Exits with 3 where the two are not comparable.
+    Exits with 3 where the two are not comparable, or too noisy for --fail-if-worse.
     """
     from overlapcheck.cli.comparing import read_side
     from overlapcheck.cli.comparison_output import deliver_comparison
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
-    from overlapcheck.compare.compare import compare as compared
+    from overlapcheck.compare.compare import compare as made
     from overlapcheck.renderers.comparison import comparison_renderer, comparison_renderer_for_file
 
     if len(sides) != (1 if baseline else 2):
@@ -56,5 +56,5 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     spare_inputs(outputs, paths)
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
-    changes = compared(base, new, limit=fail_if_worse and fail_if_worse / 100, force=force)
-    return deliver_comparison(changes, format_, outputs, detail)
+    limit = fail_if_worse and fail_if_worse / 100
+    return deliver_comparison(made(base, new, limit=limit, force=force), format_, outputs, detail)

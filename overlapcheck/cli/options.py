@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from overlapcheck.cli import completion
 from overlapcheck.cli.option_values import (
     causes_in,
     check_format,
@@ -84,6 +85,7 @@ _OPTIONS = (
     click.option(
         "--fail-on",
         metavar="CAUSE,...",
+        shell_complete=completion.causes,
         help="Fail where one of these causes costs 2 % or more; see explain.",
     ),
     click.option(
@@ -125,12 +127,18 @@ _OPTIONS = (
         " in the repository.",
     ),
     click.option("--no-config", is_flag=True, help="Use no policy file."),
-    click.option("--profile", metavar="NAME", help="Use this profile of the policy file."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        shell_complete=completion.profiles,
+        help="Use this profile of the policy file.",
+    ),
     click.option(
         "--format",
         "format_",
         default="terminal",
         metavar="NAME",
+        shell_complete=completion.formats,
         show_default=True,
         help="What to print: terminal, json, junit, markdown, github, sarif, html or perfetto.",
     ),

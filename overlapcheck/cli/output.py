@@ -14,7 +14,7 @@ from overlapcheck.cli.files import write
 from overlapcheck.cli.messages import say
 from overlapcheck.cli.terminal_page import wants_color, wants_plain_signs, width
 from overlapcheck.errors import ExitCode
-from overlapcheck.reading import Progress, Reading
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers._terminal_format import TerminalFormat
@@ -22,6 +22,7 @@ from overlapcheck.renderers._terminal_text import Detail, Page
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
+    from overlapcheck.cli.progress import Stages
     from overlapcheck.report import Report
 
 _Format = TypeVar("_Format")
@@ -50,7 +51,7 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
     return report.verdict.exit_code
 
 
-def reading_of(judging: Judging, nsys: Path | None, progress: Progress) -> Reading:
+def reading_of(judging: Judging, nsys: Path | None, progress: Stages) -> Reading:
     """How a recording is read for what the user asked for: a timeline only where it is shown."""
     chosen = [renderers()[judging.format], *(renderer_for_file(p.name) for p in judging.outputs)]
     return Reading(
@@ -59,6 +60,7 @@ def reading_of(judging: Judging, nsys: Path | None, progress: Progress) -> Readi
         source_root=judging.source_root,
         timeline=any(renderer.draws_timeline for renderer in chosen),
         progress=progress,
+        opened=progress.opens,
         warn=say,
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli import completion
 from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import ExitCode
 
@@ -16,6 +17,7 @@ from overlapcheck.errors import ExitCode
     "--format",
     "format_",
     metavar="NAME",
+    shell_complete=completion.formats,
     help="Print in this format: terminal, json, junit, markdown, github, sarif or html;"
     " default: terminal, or nothing with -o.",
 )
