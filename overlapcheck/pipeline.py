@@ -5,11 +5,12 @@ What only several ranks or a page need is imported where it is used: a verdict m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
@@ -18,7 +19,7 @@ from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
-from overlapcheck.errors import OverlapcheckError
+from overlapcheck.errors import NotTrimmed, OverlapcheckError
 from overlapcheck.finding import Finding
 from overlapcheck.job import Job
 from overlapcheck.measurements import Measurements, WindowSource
@@ -35,7 +36,7 @@ from overlapcheck.reporting.build import build_report, with_timelines
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
-from overlapcheck.source import NeedsExport, Source, recorder_of
+from overlapcheck.source import NeedsExport, Shares, Source, recorder_of
 from overlapcheck.sources import recognised, source_of
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy, Verdict
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.shared_part import Trimmed
     from overlapcheck.stream_contract import StreamContract
     from overlapcheck.stream_report import StreamReport
 
@@ -77,17 +79,24 @@ def read_trace(
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
-    recording, reading = Path(path), reading or Reading()
+    with _opened(Path(path), reading or Reading()) as (source, readable):
+        return _read(source, readable, window_ns)
+
+
+@contextmanager
+def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
+    """What reads a recording, and what it is to read: the recording itself, or its export."""
     source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
         reading.progress(f"reading {recording.absolute().name}")  # "." has no name
         reading.opened(recording)
-        return _read(source, recording, window_ns)
+        yield source, recording
+        return
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
         reading.opened(exported.path)
-        return _read(source, exported.path, window_ns)
+        yield source, exported.path
 
 
 def _read(source: Source, path: Path, window_ns: tuple[int, int] | None) -> Trace:
@@ -349,6 +358,42 @@ def _step_ns(report: Report) -> float | None:
 def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
     """One of several reports, with the control recordings that belong to it; else as `analyze`."""
     return analyze(path, control=controls.get(path, ()), **options)
+
+
+def trim(path: str | Path, *, rename: bool = False, reading: Reading | None = None) -> Trimmed:
+    """The least of a recording that gives the same verdict and first cause, and names nobody.
+
+    Environment, arguments, paths, users, hosts, processes and threads are left out or called by
+    number; default limits judge both.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        rename: whether the program's own kernels and ranges are called by number, too.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.sharing.trim import trim as trimmed
+
+    path, reading = Path(path), replace(reading or Reading(), timeline=False)
+    quiet = replace(reading, progress=silent)
+    with _opened(path, reading) as (source, readable), TemporaryDirectory() as folder:
+        if not isinstance(source, Shares):
+            raise NotTrimmed(
+                f"{path.name}: recordings of {source.name} cannot be trimmed",
+                "give a report of nsys, or its export",
+            )
+
+        def judged(content: bytes) -> Report:
+            small = Path(folder, "part.sqlite")
+            small.write_bytes(content)
+            return analyze(small, reading=quiet)
+
+        whole = _read(source, readable, None), analyze(readable, reading=quiet)
+        reading.progress(f"trimming {path.name}")
+        write = partial(source.shared, readable)
+        return trimmed(path.name, whole, write, judged, rename=rename)
 
 
 def draw(

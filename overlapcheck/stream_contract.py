@@ -102,8 +102,12 @@ class EdgeRule:
     @property
     def text(self) -> str:
         """The edge in words: "ready edge h2d -> compute, distance 0"."""
+        return self.counted("edge")
+
+    def counted(self, noun: str) -> str:
+        """The edge in words, with "edge" or "edges" for it."""
         back = "" if self.oldest is None else f" to {self.oldest}"
-        return f"{self.kind} edge {self.source} -> {self.target}, distance {self.distance}{back}"
+        return f"{self.kind} {noun} {self.source} -> {self.target}, distance {self.distance}{back}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from overlapcheck.clean import clean
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.stream_contract import (
     Buffer,
@@ -38,7 +39,7 @@ def written(contract: StreamContract) -> str:
     """The text of the file."""
     lines = [_HEAD + f"version = {VERSION}"]
     steps = (contract.family or "step #") if contract.ranges else _REPEATS
-    lines.append(f"steps = {json.dumps(steps, ensure_ascii=False)}")
+    lines.append(f"steps = {_toml(steps)}")
     several = len(contract.pipelines) > 1
     for pipeline in contract.pipelines:
         if several:
@@ -79,7 +80,8 @@ def _table(items: Sequence[tuple[str, Any]]) -> str:
 
 
 def _toml(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    # What a name may hold is not always a text of TOML.
+    return json.dumps(clean(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 
 def _stream_items(stream: StreamRule) -> list[tuple[str, Any]]:

@@ -19,11 +19,13 @@ from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
+from overlapcheck.cli.mcp import mcp
 from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.cli.standard_streams import standard_streams
 from overlapcheck.cli.streams import streams
+from overlapcheck.cli.trim import trim
 from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
@@ -52,7 +54,10 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, compare, baseline, streams, render, init, explain, doctor, cache):
+for command in (
+    *(run, analyze, compare, baseline, streams, render),
+    *(init, explain, trim, mcp, doctor, cache),
+):
     cli.add_command(command)
 
 

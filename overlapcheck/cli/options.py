@@ -140,7 +140,8 @@ _OPTIONS = (
         metavar="NAME",
         shell_complete=completion.formats,
         show_default=True,
-        help="What to print: terminal, json, junit, markdown, github, sarif, html or perfetto.",
+        help="What to print: terminal, json, brief, junit, markdown, github, sarif, html or"
+        " perfetto.",
     ),
     click.option(
         "-o",
@@ -150,7 +151,7 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Also write the report here; the suffix chooses the format (.txt .json .xml .md"
-        " .github.txt .sarif .html .perfetto.json); may repeat.",
+        " .github.txt .sarif .html .brief.json .perfetto.json); may repeat.",
     ),
     click.option(
         "--source-root",

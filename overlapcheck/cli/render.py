@@ -18,7 +18,7 @@ from overlapcheck.errors import ExitCode
     "format_",
     metavar="NAME",
     shell_complete=completion.formats,
-    help="Print in this format: terminal, json, junit, markdown, github, sarif or html;"
+    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html;"
     " default: terminal, or nothing with -o.",
 )
 @click.option(

@@ -26,9 +26,9 @@ _FILE = click.Path(path_type=Path)
 @click.option("--nsys", type=_FILE, metavar="PATH", help="The nsys to export with.")
 @click.option("--no-cache", is_flag=True, help="Neither keep the export of a report nor use one.")
 @click.option("--format", "format_", default="terminal", show_default=True, metavar="NAME",
-              help="What to print: terminal, json or mermaid.")  # fmt: skip
+              help="What to print: terminal, json, brief or mermaid.")  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
-              help="Also write it here (.txt .json .mmd); may repeat.")  # fmt: skip
+              help="Also write it here (.txt .json .brief.json .mmd); may repeat.")  # fmt: skip
 def streams(report: Path, write_to: Path | None, check_by: Path | None, **options: Any) -> int:
     """Show streams by role, the edges between them per step, and waits of the host.
 

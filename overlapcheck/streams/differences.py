@@ -77,9 +77,7 @@ def _edges(
                 changes.append(change)
             else:
                 notes.append(change.text)
-    changes += [
-        Change(ChangeKind.LOST, f"{_a(edge)}{edge.text} has gone", edge=edge) for edge in lost
-    ]
+    changes += [Change(ChangeKind.LOST, _gone(edge), edge=edge) for edge in lost]
     for one in new:
         text = f"new {one.rule.text}, {_share(one.steps, one.of_steps)}"
         if one.rule.proof is Proof.NULL_STREAM:
@@ -110,8 +108,10 @@ def _in_loop(edge: EdgeRule, edges: Sequence[EdgeRule]) -> bool:
     return edge.source in reached
 
 
-def _a(edge: EdgeRule) -> str:
-    return f"{edge.count} x " if edge.count > 1 else ""
+def _gone(edge: EdgeRule) -> str:
+    if edge.count == 1:
+        return f"{edge.text} has gone"
+    return f"all {edge.count} {edge.counted('edges')}, have gone"
 
 
 def _share(steps: int, of_steps: int) -> str:
@@ -146,11 +146,12 @@ def _same_key(edge: EdgeRule, seen: EdgeSeen, alike: set[str]) -> list[Change]:
     if apart < 0:
         missing = _missing(edge.places, seen.rule.places)
         lost = replace(edge, count=-apart, places=missing[:-apart])
-        text = f"{-apart} of {edge.count} {edge.text}, has gone"
+        gone = "has gone" if apart == -1 else "have gone"
+        text = f"{-apart} of {edge.count} {edge.counted('edges')}, {gone}"
         found.append(Change(ChangeKind.LOST, text, edge=lost))
     elif apart > 0 and edge.often is not Often.SOME:
         more = replace(seen.rule, count=apart)
-        text = f"{seen.rule.count} instead of {edge.count} {edge.text}"
+        text = f"{seen.rule.count} instead of {edge.count} {edge.counted('edges')}"
         found.append(Change(ChangeKind.GAINED, text, edge=more, example=seen.example))
     elif apart == 0:
         less = _covers_less(edge, seen, alike)

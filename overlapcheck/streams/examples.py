@@ -6,6 +6,7 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.measurements import Names
 from overlapcheck.order import Work
 from overlapcheck.quantities import size
+from overlapcheck.redaction import names_no_one
 from overlapcheck.stream_graph import OperationSeen
 from overlapcheck.stream_waits import StreamWaits
 
@@ -42,7 +43,7 @@ class Examples:
         ops = self._waits.operations
         work = Work(int(ops.work[row]))
         word = _WORDS.get(work, work.name.lower())
-        name = self._names.strings.text(int(ops.name_id[row]))[:_LONGEST_NAME]
+        name = names_no_one(self._names.strings.text(int(ops.name_id[row])))[:_LONGEST_NAME]
         text = f"{word} {name}" if name else f"{word} of {size(int(ops.bytes[row]))}"
         return OperationSeen(
             text, int(ops.start_ns[row]), int(ops.end_ns[row]), int(ops.stream_id[row]), row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from overlapcheck.measurements import Measurements, Names
+from overlapcheck.redaction import names_no_one
 from overlapcheck.stream_graph import StreamGraph
 from overlapcheck.stream_waits import HandOverSteps, Record, StreamWaits
 from overlapcheck.streams.edges import Edges
@@ -54,7 +55,7 @@ def graph_of(
         first_step=int(numbers[0]) if count else None,
         last_step=int(numbers[-1]) if count else None,
         ranges=work.steps.ranges,
-        family=work.steps.family,
+        family=work.steps.family and names_no_one(work.steps.family),
         never_recorded=edges.unpaired(Record.NEVER),
         unknown=edges.unpaired(Record.UNKNOWN),
         unawaited_events=float(lonely.sum()) / count if count else 0.0,

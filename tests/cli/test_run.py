@@ -23,6 +23,7 @@ from overlapcheck.errors import (
     OverlapcheckError,
     PolicyInvalid,
 )
+from overlapcheck.sanitizer_run import SanitizerRun
 from tests.renderers.reports import REPORTS
 
 NSYS = Nsys(Path("/n/nsys"), "2025.3.1.90-1")
@@ -291,3 +292,28 @@ def test_the_command_can_be_made_where_there_is_no_nsys(
     assert "--nvtx-capture=step@*" in done.stdout.replace("'", "")
     assert "there is no nsys here" in done.stderr
     assert "--sync-debug needs overlapcheck run" in done.stderr
+
+
+def test_the_sanitizer_gets_the_command_once_more_and_its_answer_counts(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[tuple[str, ...], int]] = []
+
+    def sanitize(command: Sequence[str], *, at_most_s: int) -> SanitizerRun:
+        asked.append((tuple(command), at_most_s))
+        return SanitizerRun((), 3)
+
+    delivered: list[Any] = []
+    monkeypatch.setattr("overlapcheck.capture.sanitizer.sanitize", sanitize)
+
+    def deliver(report: Any, _: Any) -> ExitCode:
+        delivered.append(report)
+        return ExitCode.PASS
+
+    monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
+    run("--duration", "5", "--sanitizer", "python", "train.py")
+    run("python", "train.py")
+
+    assert asked == [(("python", "train.py"), 5)]
+    names = [[check.name for check in report.verdict.checks] for report in delivered]
+    assert ["sanitizer" in found for found in names] == [True, False]

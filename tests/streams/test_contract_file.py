@@ -100,3 +100,11 @@ def test_what_is_no_contract_is_refused_by_name(text: str, says: str) -> None:
     assert refused.value.message.startswith("streams.toml: ")
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_hostile_name_of_the_steps_leaves_a_file_that_can_be_read() -> None:
+    contract = StreamContract((PIPELINE,), True, 'step #\x7f\x1b[31m\n"]')
+    text = written(contract)
+
+    assert "\x1b" not in text and "\x7f" not in text
+    assert read_contract(text, "streams.toml").pipelines == contract.pipelines
