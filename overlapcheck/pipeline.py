@@ -29,7 +29,7 @@ from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.control import control_of
 from overlapcheck.passes.pace.own_pace import own_paces
 from overlapcheck.passes.pace.same_run import other_steps
-from overlapcheck.reading import Reading, silent
+from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report, with_timelines
@@ -89,11 +89,13 @@ def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
     source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
         reading.progress(f"reading {recording.absolute().name}")  # "." has no name
+        reading.opened(recording)
         yield source, recording
         return
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
+        reading.opened(exported.path)
         yield source, exported.path
 
 
@@ -456,7 +458,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, warn=silent)
+    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),

@@ -33,6 +33,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "pipeline",
     "predicting",
     "pytest_plugin",
+    "showing",
 }
 MAX_LINES = 300
 """Of code: blank lines, comments and docstrings explain and do not count."""
@@ -54,6 +55,7 @@ NOT_COMMANDS = {
     "standard_streams",
     "stopping",
     "stream_output",
+    "terminal_page",
 }
 
 
@@ -209,7 +211,9 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
         "predicting.py",  # what goes on where the pipeline has measured
-        "pytest_plugin.py",  # like the command line: where users come in
+        # Like the command line: where users come in.
+        "pytest_plugin.py",
+        "showing.py",
     }
 
 
