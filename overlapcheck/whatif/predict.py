@@ -11,7 +11,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT
 from overlapcheck.order import Work
 from overlapcheck.prediction import WORTH_WHILE, Prediction
-from overlapcheck.step_graph import StepGraph
+from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.critical_path import next_bound
 from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs import REPAIRS
@@ -189,8 +189,10 @@ def _clock(share: float) -> float:
 def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
     """The steps with all host work shortened alike until they take their own pace.
 
-    Recording slows the host's calls; the device's operations take the time they take.
+    Recording slows the host's calls; the device's operations take the time they take. What comes
+    from outside keeps step with the program that takes it.
     """
+    graph = _arriving_at(graph, step_ns / replay(graph).step_ns(mean=by_mean))
     low, high = 0.0, 1.0
     scaled = graph
     for _ in range(PACE_TRIALS):
@@ -201,6 +203,15 @@ def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
             break
         low, high = (factor, high) if found < step_ns else (low, factor)
     return scaled
+
+
+def _arriving_at(graph: StepGraph, ratio: float) -> StepGraph:
+    """The steps with all that comes from outside as much earlier as the steps are shorter."""
+    links = graph.links
+    since = links.lag_ns - graph.origin_ns
+    arrival = graph.origin_ns + (since * ratio).astype(np.int64)
+    lag = np.where(links.of(Why.OUTSIDE), arrival, links.lag_ns)
+    return replace(graph, links=replace(links, lag_ns=lag))
 
 
 def _host_scaled(graph: StepGraph, factor: float) -> StepGraph:
