@@ -90,6 +90,8 @@ ARGUMENTS = {
     "analyze": ["x"],
     "compare": ["x", "y"],
     "render": ["x"],
+    "streams": ["x"],
+    "trim": ["x", "-o", "y"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],
 }
