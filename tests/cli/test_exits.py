@@ -92,7 +92,6 @@ ARGUMENTS = {
     "streams": ["x"],
     "whatif": ["x"],
     "render": ["x"],
-    "streams": ["x"],
     "trim": ["x", "-o", "y"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],
