@@ -90,6 +90,10 @@ class Tools:
         """
         from overlapcheck.policy.settings import Setting
 
+        if min_overlap is not None and not (min_overlap == 0 or 1 <= min_overlap <= 100):
+            raise PolicyInvalid(
+                f"min_overlap = {min_overlap:g} is no percentage", "give one from 1 to 100: 80"
+            )
         given = {"min-overlap": min_overlap, "steps": steps, "skip": skip}
         chosen = {
             key: Setting(v, f"{key} of the call") for key, v in given.items() if v is not None

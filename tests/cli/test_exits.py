@@ -92,6 +92,7 @@ ARGUMENTS = {
     "streams": ["x"],
     "whatif": ["x"],
     "render": ["x"],
+    "trim": ["x", "-o", "y"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],
 }

@@ -97,7 +97,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
     assert answers[7][1].startswith("pageable-copy\n")
     assert all(len(text.splitlines()) == 1 for _, text in answers[8:])
     assert "not found below the folders that may be read" in answers[8][1]
-    assert "400 %" in answers[9][1]
+    assert "min_overlap = 400 is no percentage" in answers[9][1]
     assert str(tmp_path) not in "".join(text for _, text in answers)
 
 

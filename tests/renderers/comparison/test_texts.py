@@ -137,5 +137,5 @@ def test_an_objection_that_was_overruled_is_told() -> None:
 def test_an_unknown_suffix_or_name_is_refused_and_the_known_are_named() -> None:
     with pytest.raises(PolicyInvalid, match=r"a comparison has no format with this suffix"):
         comparison_renderer_for_file("a.pdf")
-    with pytest.raises(PolicyInvalid, match=r"no such format; use one of github, html, json"):
+    with pytest.raises(PolicyInvalid, match=r"no such format; use one of brief, github, html"):
         comparison_renderer("pdf")
