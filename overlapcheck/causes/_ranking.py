@@ -72,7 +72,11 @@ class _Fired:
 
     @property
     def _trusted(self) -> Win | None:
-        return self.win if self.cause.id in _TRUSTED else None
+        if self.win is None or self.cause.id not in _TRUSTED:
+            return None
+        # That the host would be late in any case is a matter of the host's model, too.
+        late_anyway = not self.win.is_worth_while and self.win.next_bound.what in ("host", "input")
+        return None if late_anyway else self.win
 
     @property
     def told_win(self) -> Win | None:

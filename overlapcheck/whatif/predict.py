@@ -11,7 +11,7 @@ import numpy as np
 from overlapcheck.columns import ABSENT
 from overlapcheck.order import Work
 from overlapcheck.prediction import WORTH_WHILE, Prediction
-from overlapcheck.step_graph import StepGraph
+from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.critical_path import next_bound
 from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs import REPAIRS
@@ -191,6 +191,7 @@ def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
 
     Recording slows the host's calls; the device's operations take the time they take.
     """
+    graph = _sooner(graph, step_ns / max(1, replay(graph).step_ns(mean=by_mean)))
     low, high = 0.0, 1.0
     scaled = graph
     for _ in range(PACE_TRIALS):
@@ -209,3 +210,11 @@ def _host_scaled(graph: StepGraph, factor: float) -> StepGraph:
     own = (events.own_ns * factor).astype(np.int64)
     gap = (events.gap_ns * factor).astype(np.int64)
     return graph.with_own_time(every, own).with_gaps(every, gap)
+
+
+def _sooner(graph: StepGraph, factor: float) -> StepGraph:
+    """What comes from outside comes at the pace of the steps, too."""
+    outside, lag = graph.links.of(Why.OUTSIDE), graph.links.lag_ns.copy()
+    since = graph.origin_ns
+    lag[outside] = since + ((lag[outside] - since) * min(1.0, factor)).astype(np.int64)
+    return replace(graph, links=replace(graph.links, lag_ns=lag))
