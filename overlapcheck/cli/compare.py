@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.option_types import FileName, Percentage
 from overlapcheck.errors import PolicyInvalid
 
-_FILE = click.Path(path_type=Path)
+_FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="What changed between two results or reports.")
@@ -16,7 +17,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--baseline", metavar="NAME", help="Compare with a saved baseline instead of BASE.")
 @click.option(
     "--fail-if-worse",
-    type=click.FloatRange(0),
+    type=Percentage(0),
     metavar="PCT",
     help="Exit 1 where the step got longer, or a share worse, by more than this and the noise.",
 )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from overlapcheck.cli.option_types import Number
 from overlapcheck.job import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -32,7 +33,7 @@ class Fleet:
         return Job(self.rank_pattern, self.same_host)
 
 
-_COUNT = click.IntRange(min=1)
+_COUNT = Number(min=1)
 _OPTIONS = (
     click.option(
         "--rank-pattern",
@@ -54,7 +55,7 @@ _OPTIONS = (
     ),
     click.option(
         "--rank-pages",
-        type=click.IntRange(min=0),
+        type=Number(min=0),
         default=8,
         show_default=True,
         metavar="N",
