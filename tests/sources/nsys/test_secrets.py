@@ -182,6 +182,23 @@ def test_names_of_kernels_threads_and_ranges_name_no_home(name: str, export: Pat
     assert "xyz" not in renderers()[name].render(pipeline.analyze(export))
 
 
+@pytest.mark.parametrize("name", sorted(renderers()))
+def test_names_of_processes_and_threads_are_read_as_command_lines(name: str, export: Path) -> None:
+    title = "serve xyz-user --hf-token xyz-1 --key=xyz-2 on xyz-host.example.org"
+    edit(
+        export,
+        f"INSERT INTO StringIds VALUES (987654, '{title}')",
+        "DELETE FROM ThreadNames",
+        "INSERT INTO ThreadNames SELECT DISTINCT 987654, 20, globalTid"
+        " FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+        f"UPDATE PROCESSES SET name = '{title}'",
+    )
+    text = renderers()[name].render(pipeline.analyze(export))
+
+    assert "xyz" not in text
+    assert "example.org" not in text
+
+
 @pytest.mark.parametrize("name", ["PROCESS_0:USER_NAME", "DEVICE_DISPLAY_NAME"])
 def test_who_recorded_where_is_cut_from_arguments(name: str, export: Path) -> None:
     edit(

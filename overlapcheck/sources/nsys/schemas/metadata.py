@@ -71,7 +71,7 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
         backward: GPU rows that were left out because they end before they start.
     """
     export = _export_metadata(db)
-    capture, names = _capture_metadata(db), _people_and_machines(db, export)
+    capture, names = _capture_metadata(db), read_people_and_machines(db)
     traced = frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE")
     return CaptureInfo(
         recorder_version=export.get("EXPORT_PRODUCT_VERSION", ""),
@@ -126,8 +126,9 @@ def _variables(db: Database, names: Collection[str]) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in found if match and match[1] in names]
 
 
-def _people_and_machines(db: Database, export: dict[str, str]) -> frozenset[str]:
-    """Names of the user and the host, as the recording itself tells them."""
+def read_people_and_machines(db: Database) -> frozenset[str]:
+    """Names of users and hosts, as the recording itself tells them."""
+    export = _export_metadata(db)
     told = {value for _, value in _variables(db, _NAMING_VARIABLES)}
     told |= {value for _, value in _pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'Hostname'")}
     where = "name LIKE 'PROCESS_%:USER_NAME' OR name = 'DEVICE_DISPLAY_NAME'"
