@@ -12,7 +12,9 @@ from overlapcheck.cli.rank_options import Fleet, fleet_options
 
 
 @click.command(short_help="Judge an existing report (.nsys-rep, .qdrep, .sqlite).")
-@click.argument("reports", nargs=-1, required=True, type=FileName(), metavar="REPORT...")
+@click.argument(
+    "reports", nargs=-1, required=True, type=FileName(readable=False), metavar="REPORT..."
+)
 @judging_options_of_ranks
 @fleet_options
 @click.option("--nsys", type=FileName(path_type=Path), metavar="PATH",
