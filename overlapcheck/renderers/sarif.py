@@ -53,6 +53,7 @@ class SarifRenderer(RootedFormat):
                 "outcome": report.verdict.outcome.value,
                 "headline": headline(report),
                 "report": plain(report.capture.report),
+                **({"thresholds": dict(report.thresholds)} if report.thresholds else {}),
             },
         )
         return sarif_text(run)
