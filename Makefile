@@ -29,7 +29,7 @@ format: $(VENV)/installed-dev ## format the code
 	$(BIN)/ruff format .
 
 golden: $(VENV)/installed-dev ## rewrite golden outputs, JSON Schemas and the parts in docs; review the diff
-	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers tests/test_saved.py tests/test_docs.py tests/passes/test_rules.py tests/passes/test_measured.py
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/renderers tests/test_saved.py tests/test_docs.py tests/test_pages.py tests/passes/test_rules.py tests/passes/test_measured.py
 
 fuzz: $(VENV)/installed-dev ## judge N=5000 damaged exports; SEED=... repeats the case that a line names
 	@$(BIN)/python -m tests.hostile.fuzz $(if $(SEED),--seed $(SEED),--cases $(or $(N),5000))

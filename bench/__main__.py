@@ -1,4 +1,4 @@
-"""`python -m bench`: the table for the README; `python -m bench --check`: the guards.
+"""`python -m bench`: the table of docs/performance.md; `python -m bench --check`: the guards.
 
 Everything runs in turns, and only ratios are judged: seconds are the machine's, ratios are the
 program's. Peers take part where they are installed, for instance with

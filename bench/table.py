@@ -1,4 +1,4 @@
-"""The tables as text, at most 80 columns wide, ready for the README."""
+"""The tables as text, at most 80 columns wide, ready for docs/performance.md."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run, trim
     from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
     from overlapcheck.report import Report
@@ -51,6 +51,7 @@ else:
         "measure": "pipeline",
         "read_trace": "pipeline",
         "run": "pipeline",
+        "trim": "pipeline",
     }
 
     def __getattr__(name):
@@ -85,4 +86,5 @@ __all__ = [
     "measure",
     "read_trace",
     "run",
+    "trim",
 ]

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 # A program ends with 128 plus the signal that ended it, as a shell has it.
 SIGNAL_BASE = 128
+_SECOND_RUN = re.compile(r"\.(control|again)(-\d+)?$")
+
+
+def name_of_second_run(first: Path, kind: str, number: int) -> Path:
+    """What a further recording of a program is called, beside its first one.
+
+    >>> name_of_second_run(Path("train.nsys-rep"), "control", 2).name
+    'train.control-2.nsys-rep'
+    """
+    counted = kind if number == 1 else f"{kind}-{number}"
+    return first.with_name(f"{first.stem}.{counted}{first.suffix}")
+
+
+def first_run_of(stem: Path) -> Path | None:
+    """The first recording beside a further one, both without suffix; None for a first one."""
+    name = _SECOND_RUN.sub("", stem.name)
+    return stem.with_name(name) if name not in ("", stem.name) else None
 
 
 @dataclass(frozen=True)
@@ -20,6 +38,12 @@ class CapturedReport:
     stopped_by: str
     """What ended the program early and is no fault of it: a signal to us, or --duration."""
     warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    """How long the program ran."""
+    controls: tuple[Path, ...] = ()
+    """Of the same program, run again: NVTX ranges alone, which tell its own pace."""
+    repeats: tuple[Path, ...] = ()
+    """Further recordings, made in turns with the controls."""
 
     @property
     def signal_name(self) -> str:
@@ -33,6 +57,11 @@ class CapturedReport:
     def program_failed(self) -> bool:
         """Whether it ended by itself with an error."""
         return self.program_exit != 0 and not self.stopped_by
+
+    @property
+    def stopped_by_signal(self) -> bool:
+        """Whether somebody ended it, rather than --duration."""
+        return self.stopped_by in signal.Signals.__members__
 
     @property
     def ending(self) -> str:

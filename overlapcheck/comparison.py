@@ -43,7 +43,7 @@ class Quantity:
     """One number of both sides."""
 
     name: str
-    """"step time", "recoverable", "overlap h2d", or the id of a cause."""
+    """"step time", "step time at own pace", "recoverable", "overlap h2d", or the id of a cause."""
     unit: Unit
     base: float | None
     """None where that side has none."""
@@ -99,7 +99,7 @@ class DeviceComparison:
     base: Side
     new: Side
     step_time: Quantity | None
-    """Median step; None where a side has no steps."""
+    """Median step, or the own paces where both sides have one; None where a side has no steps."""
     shares: tuple[Quantity, ...]
     """Recoverable, and the overlap of each direction."""
     ledger: tuple[Quantity, ...]

@@ -113,6 +113,10 @@ class TooLarge(OverlapcheckError):
     """The input needs more memory than there is."""
 
 
+class NotTrimmed(OverlapcheckError):
+    """No part of a recording that could be shared gives the answer of the whole."""
+
+
 # ---- writing results
 
 

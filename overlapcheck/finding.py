@@ -46,7 +46,7 @@ class Finding:
     blamed: Intervals
     """Time given to this cause: idle time, or what a slowed kernel took longer."""
     share: float
-    """blamed / window, in [0, 1]."""
+    """blamed / window, in [0, 1]; at the program's own pace where that is known."""
     per_step_ns: float | None
     """Mean over the steps; None without steps."""
     saves_at_most_ns: float

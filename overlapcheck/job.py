@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -14,3 +15,6 @@ class Job:
     at the names and into the reports."""
     same_host: bool = False
     """Whether all ranks ran on one machine, and so share one clock."""
+    controls: tuple[Path, ...] = ()
+    """Recordings of the job with NVTX alone: one for all ranks, or one for each, in the order of
+    the numbers in their names."""

@@ -45,6 +45,16 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
+LATE_HOST = (
+    Reason.LAUNCH_BOUND,
+    Reason.HOST_STARVED,
+    Reason.GRAPH_LAUNCH,
+    Reason.DRIVER_LOCK,
+    Reason.PROFILER_OVERHEAD,
+)
+"""Reasons that only the host's lateness explains: recording makes a host late."""
+
+
 @dataclass(frozen=True)
 class IdleLedger(Columns):
     """Pieces of idle time, sorted by start, disjoint; together exactly the idle time."""

@@ -21,10 +21,12 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import Order
+from overlapcheck.pace import Pace
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
 from overlapcheck.searches import last_at_or_before
+from overlapcheck.stream_waits import StreamWaits
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Process, Strings
@@ -207,10 +209,12 @@ class DeviceMeasurements(TimeUse):
     host in its tables are on its clock: see `clocks.on_device_clock`."""
     notes: tuple[str, ...] = ()
     """What the user may want to know of the definitions: kernels that may be communication."""
+    pace: Pace | None = None
+    """Of its steps; None where it was not asked for."""
 
     @property
-    def length_ns(self) -> int:
-        """Length of the window, ns."""
+    def recorded_ns(self) -> int:
+        """Length of the window as recorded, ns."""
         return self.window.length_ns
 
     @property
@@ -276,3 +280,5 @@ class Measurements:
     """By number."""
     recorder: Recorder = UNKNOWN_RECORDER
     """Who made the recording, and how to make one that lacks less."""
+    waits: tuple[StreamWaits, ...] = ()
+    """Who waited for whom in each process; empty where nobody asked."""

@@ -5,21 +5,30 @@ What only several ranks or a page need is imported where it is used: a verdict m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes._ranking import findings
 from overlapcheck.causes._sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
+from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
+from overlapcheck.errors import NotTrimmed, OverlapcheckError
+from overlapcheck.finding import Finding
 from overlapcheck.job import Job
-from overlapcheck.measurements import Measurements
+from overlapcheck.measurements import Measurements, WindowSource
+from overlapcheck.pace import PaceSource
 from overlapcheck.passes import measure as passes
+from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
+from overlapcheck.passes.pace.control import control_of
+from overlapcheck.passes.pace.own_pace import own_paces
+from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.reading import Reading, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
@@ -27,15 +36,19 @@ from overlapcheck.reporting.build import build_report, with_timelines
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
-from overlapcheck.source import NeedsExport, Source, recorder_of
+from overlapcheck.source import NeedsExport, Shares, Source, recorder_of
 from overlapcheck.sources import recognised, source_of
 from overlapcheck.trace import Trace
-from overlapcheck.verdict import Policy
+from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
+    from overlapcheck.capture.second_run import SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.shared_part import Trimmed
+    from overlapcheck.stream_contract import StreamContract
+    from overlapcheck.stream_report import StreamReport
 
 
 def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
@@ -66,15 +79,22 @@ def read_trace(
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
-    recording, reading = Path(path), reading or Reading()
+    with _opened(Path(path), reading or Reading()) as (source, readable):
+        return _read(source, readable, window_ns)
+
+
+@contextmanager
+def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
+    """What reads a recording, and what it is to read: the recording itself, or its export."""
     source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
         reading.progress(f"reading {recording.absolute().name}")  # "." has no name
-        return _read(source, recording, window_ns)
+        yield source, recording
+        return
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
-        return _read(source, exported.path, window_ns)
+        yield source, exported.path
 
 
 def _read(source: Source, path: Path, window_ns: tuple[int, int] | None) -> Trace:
@@ -99,6 +119,7 @@ def analyze(
     policy: Policy | None = None,
     selection: Selection | None = None,
     reading: Reading | None = None,
+    control: Sequence[str | Path] = (),
 ) -> Report:
     """Read, measure, explain, judge.
 
@@ -107,6 +128,8 @@ def analyze(
         policy: limits; None takes the defaults.
         selection: what part to measure; None takes the steady steps of every device.
         reading: how it is read, and who is told meanwhile; None takes the defaults.
+        control: recordings of the same program with NVTX alone, reports or exports: they tell its
+            own pace, and the verdict is on that. `Selection.step_time_ns` does the same.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -117,15 +140,87 @@ def analyze(
     ranges = tuple(dict.fromkeys((*selection.ranges, *policy.ranges)))
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
-    measured = measure(trace, replace(selection, ranges=ranges))
+    waits = policy.streams is not None or reading.timeline
+    recorded = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
+    beside = replace(reading, keep_export=None)
+    controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
+    measured = with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
     warnings = read_sync_log(Path(path))
     found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
-    verdict = judge(measured, policy, found)
+    judged = _judged(recorded, measured, policy, found)
+    verdict = judged.verdict
+    streams = _streams(Path(path).name, measured, policy) if waits else None
+    if streams is not None and policy.streams is not None:
+        from overlapcheck.streams.checks import stream_checks
+
+        verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+class _Judged(NamedTuple):
+    """A verdict, and what a control recording would settle of it."""
+
+    verdict: Verdict
+    wants_control: str | None
+
+
+def _judged(
+    recorded: Measurements, measured: Measurements, policy: Policy, found: tuple[Finding, ...]
+) -> _Judged:
+    """Judge at the own pace where it is known, and at those it may be; else as recorded."""
+
+    def at_pace(other: Measurements) -> Verdict:
+        return judge(other, policy, findings(other) if policy.fail_on else ())
+
+    verdict = judge(measured, policy, found)
+    paces = [device.pace for device in measured.devices]
+    bounds = {
+        tuple(pace.low_ns if pace else None for pace in paces),
+        tuple(pace.high_ns if pace else None for pace in paces),
+    }
+    if len(bounds) > 1:
+        others = [at_pace(at(recorded, step_ns)) for step_ns in bounds]
+        verdict = over_the_spread(verdict, others, measured)
+    best = at_pace(without_lateness(measured, ledgers=bool(policy.fail_on)))
+    return _Judged(with_basis(verdict, best, measured), why_control(verdict, best, measured))
+
+
+def _streams(name: str, measured: Measurements, policy: Policy) -> StreamReport:
+    from overlapcheck.streams.report import stream_report
+
+    return stream_report(name, measured, policy.streams)
+
+
+def streams(
+    path: str | Path,
+    *,
+    selection: Selection | None = None,
+    contract: StreamContract | None = None,
+    reading: Reading | None = None,
+) -> StreamReport:
+    """Find out which stream waits for which, and whether that is as agreed.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        selection: what part to measure; None takes the steady steps.
+        contract: what was agreed on; None only looks.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.streams.report import stream_report
+
+    selection = replace(selection or Selection(), stream_waits=True)
+    reading = reading or Reading()
+    trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
+    reading.progress(f"measuring {Path(path).name}")
+    return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
 
 
 def run(
@@ -133,38 +228,170 @@ def run(
     *,
     spec: CaptureSpec | None = None,
     reading: Reading | None = None,
+    control: str | int = "auto",
     judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
     **options: Unpack[JudgingOptions],
 ) -> Report:
-    """Record a program, then judge the recording.
+    """Record a program, then judge the recording; where the host is late, at the own pace.
 
     Args:
         command: program and arguments.
         spec: what to record and where to leave it; None takes what disturbs least and proves most.
         reading: with which nsys it is recorded, how it is read, and who is told meanwhile.
-        judging: entered when the recording lies in its place and the program's end is known, and
-            left when it is judged; what it raises keeps it from being judged.
+        control: whether the program runs once more, with NVTX ranges alone recorded, so that the
+            verdict is on its own pace: "auto" where that would settle something, "always", "never",
+            or how many times, in turns with as many recordings. What goes wrong then costs nothing
+            of the first verdict.
+        judging: entered when a recording lies in its place and the program's end is known, and
+            left when it is judged; what it raises keeps it from being judged. Entered once more
+            when there are controls, with these.
         options: policy and selection, see `analyze`.
 
     Returns:
-        The report, with `captured` saying where the recording lies and how the program ended.
+        The report, with `captured` saying where the recordings lie and how the program ended.
 
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
-    from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.profile import profile
     from overlapcheck.capture.spec import CaptureSpec
 
     spec, reading = spec or CaptureSpec(), reading or Reading()
+    report = _recorded(command, spec, reading, control, judging, options)
+    return _sanitized(report, command, spec, reading) if spec.sanitizer else report
+
+
+def _sanitized(
+    report: Report, command: Sequence[str], spec: CaptureSpec, reading: Reading
+) -> Report:
+    """The report with a second opinion on the order of streams, from another run."""
+    from overlapcheck.capture.sanitizer import sanitize
+    from overlapcheck.streams.second_opinion import with_second_opinion
+
+    reading.progress(f"running {Path(command[0]).name} again under PyTorch's CUDA sanitizer")
+    at_most_s = spec.delay_s + spec.duration_s if spec.duration_s else 0
+    return with_second_opinion(report, sanitize(command, at_most_s=at_most_s))
+
+
+def _recorded(  # noqa: PLR0913  # arguments of `run`
+    command: Sequence[str],
+    spec: CaptureSpec,
+    reading: Reading,
+    control: str | int,
+    judging: Callable[[CapturedReport], AbstractContextManager[None]],
+    options: JudgingOptions,
+) -> Report:
+    """Record and judge, see `run`."""
+    from overlapcheck.capture.discovery import find_nsys
+    from overlapcheck.capture.profile import profile
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
+
+    plan = ControlPlan.of(control)
     nsys = find_nsys(reading.nsys)
-    captured = profile(spec, command, nsys, progress=reading.progress, warn=reading.warn)
+    progress, warn = reading.progress, reading.warn
+    again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)
+    captured = profile(spec, command, nsys, progress=progress, warn=warn)
     reading = replace(reading, nsys=nsys.path)
     if spec.keep_in:
         reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):
-        report = analyze(captured.report, reading=reading, **options)
-    return replace(report, captured=captured)
+        first = analyze(captured.report, reading=reading, **options)
+    first = replace(first, captured=captured)
+    has_steps = any(one.window.source == WindowSource.NVTX_STEPS for one in first.devices)
+    if not again.announced(plan, captured, first.wants_control, has_steps=has_steps):
+        return first
+    runs = again.controls(plan, captured)
+    if not runs.controls:
+        return first
+    try:
+        with judging(runs):
+            second = _by_controls(first, runs, again, reading, options)
+    except (OverlapcheckError, KeyboardInterrupt) as error:
+        again.keep_first(getattr(error, "message", "") or "interrupted", runs)
+        second = first
+    return replace(second, captured=runs)
+
+
+def _by_controls(
+    first: Report,
+    runs: CapturedReport,
+    again: SecondRuns,
+    reading: Reading,
+    options: JudgingOptions,
+) -> Report:
+    """The first recording judged once more, by controls; where they tell nothing, as it was.
+
+    Args:
+        first: of the recording alone.
+        runs: the same recording, with controls.
+        again: told why the first verdict is kept.
+        reading: of the recording.
+        options: of `analyze`.
+    """
+    beside = replace(reading, keep_export=None, timeline=False)
+    otherwise = {}
+    if again.to_its_end and first.measurements is not None:
+        for control in runs.controls:
+            held = control_of(control.name, read_trace(control, reading=beside))
+            otherwise[control] = other_steps(first.measurements, held)
+    alike = [control for control in runs.controls if not otherwise.get(control)]
+    second = first
+    if alike:
+        second = analyze(runs.report, reading=reading, control=alike, **options)
+    repeats = [analyze(one, reading=beside, **options) for one in runs.repeats]
+    again.tell_spread([_step_ns(one) for one in repeats], _step_ns(first))
+    paces = [device.pace for device in second.devices if device.pace is not None]
+    if any(pace.source is PaceSource.CONTROL for pace in paces):
+        return second
+    reasons = [*(why for why in otherwise.values() if why), *(pace.why for pace in paces)]
+    again.keep_first(next(filter(None, reasons), "no steps that could be timed"), runs)
+    return first
+
+
+def _step_ns(report: Report) -> float | None:
+    """Mean length of the judged steps of the device where they take longest."""
+    devices = [one for one in report.devices if one.window.steps]
+    return max((one.window_ns / (one.window.steps or 1) for one in devices), default=None)
+
+
+def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
+    """One of several reports, with the control recordings that belong to it; else as `analyze`."""
+    return analyze(path, control=controls.get(path, ()), **options)
+
+
+def trim(path: str | Path, *, rename: bool = False, reading: Reading | None = None) -> Trimmed:
+    """The least of a recording that gives the same verdict and first cause, and names nobody.
+
+    Environment, arguments, paths, users, hosts, processes and threads are left out or called by
+    number; default limits judge both.
+
+    Args:
+        path: a report or its export, see `read_trace`.
+        rename: whether the program's own kernels and ranges are called by number, too.
+        reading: how it is read, and who is told meanwhile; None takes the defaults.
+
+    Raises:
+        OverlapcheckError: one line that names the file and what to do.
+    """
+    from overlapcheck.sharing.trim import trim as trimmed
+
+    path, reading = Path(path), replace(reading or Reading(), timeline=False)
+    quiet = replace(reading, progress=silent)
+    with _opened(path, reading) as (source, readable), TemporaryDirectory() as folder:
+        if not isinstance(source, Shares):
+            raise NotTrimmed(
+                f"{path.name}: recordings of {source.name} cannot be trimmed",
+                "give a report of nsys, or its export",
+            )
+
+        def judged(content: bytes) -> Report:
+            small = Path(folder, "part.sqlite")
+            small.write_bytes(content)
+            return analyze(small, reading=quiet)
+
+        whole = _read(source, readable, None), analyze(readable, reading=quiet)
+        reading.progress(f"trimming {path.name}")
+        write = partial(source.shared, readable)
+        return trimmed(path.name, whole, write, judged, rename=rename)
 
 
 def draw(
@@ -173,12 +400,13 @@ def draw(
     policy: Policy | None = None,
     selection: Selection | None = None,
     reading: Reading | None = None,
+    controls: Mapping[Path, Sequence[Path]] | None = None,
 ) -> str:
     """The HTML page of one report, with its timeline; arguments and errors as of `analyze`."""
     from overlapcheck.renderers.html import HtmlRenderer
 
-    reading = replace(reading or Reading(), timeline=True)
-    report = analyze(path, policy=policy, selection=selection, reading=reading)
+    reading, control = replace(reading or Reading(), timeline=True), (controls or {}).get(path, ())
+    report = analyze(path, policy=policy, selection=selection, reading=reading, control=control)
     return HtmlRenderer().render(report)
 
 
@@ -197,7 +425,7 @@ def analyze_ranks(
 
     Args:
         reports: reports, folders, globs, or @FILE for a list.
-        job: how its ranks are told apart, and whether they share one clock.
+        job: how its ranks are told apart, whether they share one clock, and its control recordings.
         policy: limits on every rank, how many there are and may fail; None takes the defaults.
         selection: what part of each to measure.
         reading: how each is read, and how many at once. Workers tell nobody, and no timeline is
@@ -206,6 +434,7 @@ def analyze_ranks(
     Raises:
         OverlapcheckError: an argument names nothing, or not one report could be judged.
     """
+    from overlapcheck.ranks.controls import controls_by_report
     from overlapcheck.ranks.inputs import expand
     from overlapcheck.ranks.job_reports import JobReports
     from overlapcheck.ranks.pool import LocalPool, ThisProcess
@@ -218,8 +447,15 @@ def analyze_ranks(
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
     each = replace(reading, timeline=False, progress=silent, warn=silent)
+    job = job or Job()
     return judge_fleet(
-        JobReports(found.reports, found.unread, job or Job(), policy or Policy(), limits),
-        partial(analyze, policy=policy, selection=selection, reading=each),
+        JobReports(found.reports, found.unread, job, policy or Policy(), limits),
+        partial(
+            analyze_rank,
+            policy=policy,
+            selection=selection,
+            reading=each,
+            controls=controls_by_report(found.reports, job.controls),
+        ),
         engine,
     )

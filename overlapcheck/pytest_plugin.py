@@ -59,14 +59,15 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """Profile a program with nsys, then judge: `overlapcheck_run(command, **options)`.
 
     Options are those of `overlapcheck run` that say what to record (nsys, delay, duration,
-    capture_range, backtrace, sync_debug, event_trace, nsys_args), and the limits of
-    `overlapcheck_analyze`.
+    capture_range, backtrace, sync_debug, light, mark_steps, control, event_trace, nsys_args), and
+    the limits of `overlapcheck_analyze`.
     """
 
     def run(command: Sequence[str], **options: Any) -> Judged:
         from overlapcheck import pipeline
         from overlapcheck.reading import Reading
 
+        control = options.pop("control", "auto")
         nsys = options.pop("nsys", None)
         spec, limits = _recorded(options, tmp_path)
         with _as_error():
@@ -75,6 +76,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
                 command,
                 spec=spec,
                 reading=Reading(nsys=nsys),
+                control=control,
                 judging=partial(_if_ended_well, command[0]),
                 policy=policy,
                 selection=selection,
@@ -100,6 +102,8 @@ def _recorded(options: Mapping[str, Any], folder: Path) -> tuple[CaptureSpec, di
         event_trace=left.pop("event_trace", False),
         backtrace=left.pop("backtrace", False),
         sync_debug=left.pop("sync_debug", False),
+        light=left.pop("light", False),
+        mark_steps=left.pop("mark_steps", False),
         delay_s=left.pop("delay", 0),
         duration_s=left.pop("duration", 0),
         capture_range=left.pop("capture_range", ""),

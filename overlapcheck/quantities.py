@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+MOST_NS = 10**15
+"""Longer than any step: eleven days."""
 _TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 _BYTE_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -13,6 +17,22 @@ def duration(ns: float) -> str:
         if abs(ns) >= size * 0.99995:
             return f"{ns / size:.1f} {unit}"
     return f"{ns:.0f} ns"
+
+
+def nanoseconds(text: str) -> float:
+    """A time as people write it: "20.6ms", "850 us", "1.2s".
+
+    Raises:
+        ValueError: it is none, or none that passes; says so as a clause.
+    """
+    units = {unit: size for size, unit in _TIME_UNITS} | {"ns": 1, "\u00b5s": 1_000}
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(\w+)\s*", text)
+    if found is None or found[2] not in units:
+        raise ValueError("not a number with its unit: s, ms, us or ns")
+    ns = float(found[1]) * units[found[2]]
+    if not 0 < ns < MOST_NS:
+        raise ValueError("no step takes so long" if ns else "no step takes no time")
+    return ns
 
 
 def milliseconds(ns: float) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from overlapcheck.source import Source
 
 Progress = Callable[[str], None]
-"""Told what begins now, as a clause: "exporting train.nsys-rep"."""
+"""Told what begins now, as a clause: "exporting train.nsys-rep"; "" where nothing of ours does."""
 
 
 def silent(_: str) -> None:

@@ -38,6 +38,8 @@ class Content(StrEnum):
     TRUE_TIMES = "times that can be"
     UNDISTURBED = "what the program does by itself"
     OTHER_USERS = "other users of the GPU"
+    STEPS = "NVTX ranges around its steps, and nothing but those in a control of its own pace"
+    OWN_PACE = "nothing but NVTX ranges, as a control of the program's own pace"
 
 
 @dataclass(frozen=True)

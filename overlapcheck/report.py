@@ -14,6 +14,8 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
+from overlapcheck.pace import Pace
+from overlapcheck.stream_report import StreamReport
 from overlapcheck.thresholds import moved_text
 from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Verdict
@@ -239,8 +241,19 @@ class DeviceReport:
     """Of the collectives whose size NCCL recorded, most time first."""
     host: int = 0
     """Number that the recording has for the machine of the process."""
+    pace: Pace | None = None
+    """Of its steps, as recorded and the program's own; None without steps."""
+    own_window_ns: int | None = None
+    """Length of the window at the program's own pace, which `recoverable` is of then."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
+
+    @property
+    def recorded_recoverable(self) -> float | None:
+        """What perfect overlap could win back of the window as recorded."""
+        if self.own_window_ns is None:
+            return self.recoverable
+        return 1 - self.bound_ns / self.window_ns if self.window_ns else None
 
     @property
     def key(self) -> DeviceKey:
@@ -289,8 +302,12 @@ class Report:
     """In rank order, costliest first."""
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """Numbers that decide and were moved from what this version uses, by name."""
+    wants_control: str | None = None
+    """What a control recording would settle, as a sentence; None where it would settle nothing."""
     captured: CapturedReport | None = field(default=None, repr=False, compare=False)
     """Where the recording lies and how the program ended; None where it was not made just now."""
+    streams: StreamReport | None = field(default=None, repr=False, compare=False)
+    """Which stream waits for which; None where nobody asked, and for a report read from JSON."""
     measurements: Measurements | None = field(default=None, repr=False, compare=False)
     """The full tables behind it; None for a report read back from JSON."""
 

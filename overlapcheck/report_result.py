@@ -14,6 +14,7 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.errors import ExitCode
 from overlapcheck.kinds import ProcessKey
+from overlapcheck.pace import Pace
 from overlapcheck.rendezvous import Attendance
 from overlapcheck.verdict import Check, Outcome
 
@@ -127,6 +128,8 @@ class RankRow:
     """Position of its report among all; given with the label."""
     host: int = 0
     """Number that the recording has for the machine."""
+    pace: Pace | None = None
+    """Of its steps; `recoverable` is at the own pace where that is known."""
 
     @property
     def process(self) -> ProcessKey:

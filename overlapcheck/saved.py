@@ -10,22 +10,22 @@ comparing), and where the time of a finding lay (`Finding.blamed` comes back as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import numpy as np
 from msgspec import ValidationError
 
 from overlapcheck.clean import clean
-from overlapcheck.comparison import Comparison
 from overlapcheck.errors import NotAReport
-from overlapcheck.fleet import FleetReport
 from overlapcheck.redaction import names_no_one
 from overlapcheck.report import SCHEMA, Report
-from overlapcheck.report_result import ReportResult
-from overlapcheck.saved_comparison import SavedComparison
-from overlapcheck.saved_fleet import SavedFleetReport
 from overlapcheck.saved_report import SavedReport
+
+if TYPE_CHECKING:
+    from overlapcheck.comparison import Comparison
+    from overlapcheck.fleet import FleetReport
+    from overlapcheck.report_result import ReportResult
 
 _LARGEST = (1 << 63) - 1
 """Of nanoseconds, bytes and rows; no other number is larger."""
@@ -38,11 +38,15 @@ def report_document(report: Report) -> dict[str, Any]:
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """A comparison, as `report_document` gives a report."""
+    from overlapcheck.saved_comparison import SavedComparison
+
     return _document(SavedComparison.of(comparison))
 
 
 def fleet_document(report: FleetReport) -> dict[str, Any]:
     """A fleet report, as `report_document` gives a report."""
+    from overlapcheck.saved_fleet import SavedFleetReport
+
     return _document(SavedFleetReport.of(report))
 
 
@@ -120,6 +124,8 @@ def decoded_result(text: bytes) -> ReportResult:
     Raises:
         ValueError: it is none.
     """
+    from overlapcheck.report_result import ReportResult
+
     try:
         document = msgspec.json.decode(text)
         _require_bounded(document)

@@ -18,6 +18,7 @@ from overlapcheck.fleet import (
     RankPage,
     Straggler,
 )
+from overlapcheck.pace import Pace
 from overlapcheck.report_result import CollectiveSummary, LostReport, RankRow, Settings
 from overlapcheck.saved_fields import SavedTool, VerdictCode, fields_of, verdict_code
 from overlapcheck.verdict import Outcome
@@ -58,6 +59,8 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     ledger: Mapping[str, int]
     collectives: tuple[CollectiveSummary, ...]
     report_number: int
+    pace: Pace | None = None
+    """Of its steps; `recoverable` is at the own pace where that is known."""
 
     @classmethod
     def of(cls, row: RankRow) -> SavedRank:

@@ -25,7 +25,7 @@ from overlapcheck.saved_fields import (
     members_of,
     verdict_code,
 )
-from overlapcheck.verdict import DEFAULT, Check, Outcome, Verdict
+from overlapcheck.verdict import DEFAULT, Basis, Check, Outcome, Verdict
 
 
 class SavedCheck(Struct, frozen=True, kw_only=True):
@@ -71,12 +71,26 @@ class SavedVerdict(Struct, frozen=True):
     exit_code: VerdictCode
     """0 pass, 1 fail, 3 inconclusive."""
     checks: tuple[SavedCheck, ...]
+    basis: Basis = Basis.AS_RECORDED
+    """Whether it is on the program's own pace, or as recorded."""
+    settle_with: str = ""
+    """Where it fails as recorded, by idle time alone that a late host explains: what would tell
+    whether that is the recording's."""
 
     @classmethod
     def of(cls, verdict: Verdict) -> SavedVerdict:
         """The saved form of a verdict."""
-        checks = tuple(map(SavedCheck.of, verdict.checks))
-        return cls(verdict.outcome, verdict_code(verdict.exit_code), checks)
+        return cls(
+            outcome=verdict.outcome,
+            exit_code=verdict_code(verdict.exit_code),
+            checks=tuple(map(SavedCheck.of, verdict.checks)),
+            **fields_of(verdict, "checks"),
+        )
+
+    def noun(self) -> Verdict:
+        """The verdict that was saved."""
+        checks = tuple(check.noun() for check in self.checks)
+        return Verdict(checks, **members_of(self, "outcome", "exit_code", "checks"))
 
 
 class SavedFinding(Struct, frozen=True, kw_only=True):
@@ -90,7 +104,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     blamed_ns: int
     """Time given to this cause."""
     share: Number
-    """blamed_ns / window_ns, in [0, 1]."""
+    """Of the window, at the program's own pace where that is known; of `profiler-overhead` always
+    blamed_ns / window_ns. In [0, 1]."""
     per_step_ns: Number | None
     saves_at_most_ns: Number
     confidence: Confidence
@@ -152,6 +167,8 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     capture: CaptureSummary
     thresholds: Mapping[str, Number] = {}
     """Thresholds that were moved for research, by name; empty where none was."""
+    wants_control: str | None = None
+    """What a control recording would settle; null where it would settle nothing."""
 
     @classmethod
     def of(cls, report: Report) -> SavedReport:
@@ -169,7 +186,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
         """The report that was saved."""
         return Report(
             tool_version=self.tool.version,
-            verdict=Verdict(tuple(check.noun() for check in self.verdict.checks)),
+            verdict=self.verdict.noun(),
             devices=tuple(DeviceReport(**members_of(device)) for device in self.devices),
             findings=tuple(finding.noun() for finding in self.findings),
             **members_of(self, "schema", "tool", "verdict", "devices", "findings"),

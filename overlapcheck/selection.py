@@ -32,6 +32,10 @@ class Selection:
     """Further regular expressions for communication kernels."""
     ranges: tuple[str, ...] = ()
     """Names of NVTX ranges to measure apart, * for any letters."""
+    stream_waits: bool = False
+    """Whether to find out which stream waits for which, too."""
+    step_time_ns: float | None = None
+    """Length of a step when nothing records, where it is known; None takes that of a control."""
     thresholds: Thresholds = field(default_factory=Thresholds)
     """The numbers that decide; others than the usual ones are for studies."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from overlapcheck.recorder import Content, Recorder
+from overlapcheck.shared_part import Kept, Part
 from overlapcheck.trace import Trace
 
 
@@ -52,6 +53,24 @@ class NeedsExport(Protocol):
 
         Raises:
             OverlapcheckError: it is none of its recordings; says what it is instead.
+        """
+        ...
+
+
+@runtime_checkable
+class Shares(Protocol):
+    """A source that can write a part of a recording as one of its own, which names nobody."""
+
+    def shared(self, path: Path, part: Part, /) -> tuple[bytes, Kept]:
+        """The content of the new recording's file, and what it is of the old one.
+
+        Args:
+            path: a recording that `read` reads.
+            part: what is kept.
+
+        Raises:
+            TooLarge: the part has more rows than it may.
+            OverlapcheckError: one line that names the file and what to do.
         """
         ...
 

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
+from overlapcheck.pace_thresholds import PaceThresholds
 from overlapcheck.quantities import figure
 from overlapcheck.rank_thresholds import RankThresholds
 from overlapcheck.recording_thresholds import RecordingThresholds
@@ -26,7 +27,7 @@ from overlapcheck.threshold import ABOUT, Threshold, Unit, decides
 
 
 @dataclass(frozen=True)
-class Thresholds(RankThresholds, RecordingThresholds):
+class Thresholds(PaceThresholds, RankThresholds, RecordingThresholds):
     """All of them; attributes for the code, `described` for people."""
 
     # What orders operations on a device.

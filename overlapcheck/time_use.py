@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
@@ -30,11 +30,19 @@ class TimeUse(ABC):
     """Only directions that have copies in it."""
     one_copy_engine: bool
     """Whether copies in and out take turns on the device's only copy engine."""
+    taken: Intervals = field(default_factory=Intervals.empty, kw_only=True)
+    """Idle time that is the recording's own, no part of the stretch at the program's own pace; none
+    as recorded."""
 
     @property
     @abstractmethod
+    def recorded_ns(self) -> int:
+        """Length of the stretch as recorded, ns."""
+
+    @property
     def length_ns(self) -> int:
-        """Length of the stretch, ns."""
+        """Length of the stretch at the pace that is judged, ns."""
+        return self.recorded_ns - self.taken.total_ns
 
     @property
     def compute_ns(self) -> int:
@@ -43,8 +51,18 @@ class TimeUse(ABC):
 
     @property
     def idle_ns(self) -> int:
-        """Time in which it does not."""
+        """Time in which it does not, at the pace that is judged."""
         return self.length_ns - self.compute_ns
+
+    @property
+    def recorded_idle_ns(self) -> int:
+        """Time in which it did not, as recorded."""
+        return self.recorded_ns - self.compute_ns
+
+    @property
+    def communication_ns(self) -> int:
+        """Communication at the pace that is judged."""
+        return (self.communication - self.taken).total_ns
 
     @property
     def communication_hidden_ns(self) -> int:
@@ -59,7 +77,7 @@ class TimeUse(ABC):
         that waits for pages.
         """
         computing = self.compute_ns - self.stalled.total_ns
-        return max(computing, self.communication.total_ns, self.link_bound_ns)
+        return max(computing, self.communication_ns, self.link_bound_ns)
 
     @property
     def link_bound_ns(self) -> int:
@@ -93,6 +111,6 @@ class RangeUse(TimeUse):
     """Union of the instances' device time, inside the window."""
 
     @property
-    def length_ns(self) -> int:
-        """Length of the device time, ns."""
+    def recorded_ns(self) -> int:
+        """Length of the device time as recorded, ns."""
         return self.time.total_ns

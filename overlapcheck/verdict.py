@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.kinds import DeviceKey
+
+if TYPE_CHECKING:
+    from overlapcheck.stream_contract import StreamContract
 
 DEFAULT = "default"
 """Origin of a limit that nobody set."""
@@ -23,6 +27,13 @@ class Outcome(StrEnum):
 
 SEVERITY = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 """The worst first."""
+
+
+class Basis(StrEnum):
+    """At which pace of the program a verdict judges."""
+
+    OWN_PACE = "own pace"
+    AS_RECORDED = "as recorded"
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,8 @@ class Policy(Limits):
     """How many ranks are to be judged; None takes what names, numbers and environment say."""
     allowed: tuple[AllowedCall, ...] = ()
     """Calls whose idle time does not count for `fail_on`; no number changes."""
+    streams: StreamContract | None = None
+    """Which stream must wait for which; None asks for nothing."""
     ranges: Mapping[str, Limits] = field(default_factory=dict)
     """Limits on the device time of NVTX ranges, by their name, * for any letters."""
 
@@ -126,7 +139,7 @@ class Check:
     at_least: bool = False
     """Whether the limit is a least value rather than a largest."""
     settle_with: str = ""
-    """For INCONCLUSIVE: the command that would settle it."""
+    """For what is not certain: the command that would settle it."""
     limit_from: str = DEFAULT
     """Where the limit was set: "default", "--min-overlap", "pyproject.toml"."""
 
@@ -136,6 +149,11 @@ class Verdict:
     """All checks; a proven failure outweighs what could not be judged."""
 
     checks: tuple[Check, ...]
+    basis: Basis = Basis.AS_RECORDED
+    """Own pace where that is known of every device that is judged."""
+    settle_with: str = ""
+    """Where it fails as recorded, and would not without the idle time that a late host explains:
+    what would settle it, for recording makes a host late."""
 
     @property
     def outcome(self) -> Outcome:
@@ -146,9 +164,24 @@ class Verdict:
                 return outcome
         return Outcome.PASS if self.checks else Outcome.INCONCLUSIVE
 
+    def with_checks(self, more: Sequence[Check]) -> Verdict:
+        """The verdict with further checks, each behind those of its device."""
+        checks = list(self.checks)
+        for check in more:
+            places = [i for i, one in enumerate(checks) if one.device == check.device]
+            checks.insert(places[-1] + 1 if places else len(checks), check)
+        # What is no matter of time is not put right by another pace.
+        settle_with = "" if any(one.outcome is Outcome.FAIL for one in more) else self.settle_with
+        return replace(self, checks=tuple(checks), settle_with=settle_with)
+
     def of_device(self, key: DeviceKey) -> Verdict:
         """The part that concerns one device."""
-        return Verdict(tuple(check for check in self.checks if check.device == key))
+        return replace(self, checks=tuple(check for check in self.checks if check.device == key))
+
+    @property
+    def host_alone(self) -> bool:
+        """Whether it fails by time alone that may be the recording's."""
+        return bool(self.settle_with)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from overlapcheck import (
+    brief,
     collective_speed,
     comparison,
     finding,
@@ -28,20 +29,22 @@ from overlapcheck import (
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "overlapcheck" / "schema"
-FORMS: dict[str, type[msgspec.Struct]] = {
+FORMS: dict[str, type] = {
     "report": saved_report.SavedReport,
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
+    "brief": brief.Brief,
 }
 VERSIONS = {
     "report": report.SCHEMA,
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
+    "brief": brief.SCHEMA,
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
     *(collective_speed, finding, verdict, report, comparison, report_result, fleet),
-    *(saved_fields, saved_report, saved_comparison, saved_fleet),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet, brief),
 )
 
 

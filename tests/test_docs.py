@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import overlapcheck
+from overlapcheck.cli import cli
 from overlapcheck.ledger import Reason
 from tests.architecture_parts import parts
 from tests.conftest import ROOT
@@ -22,7 +23,10 @@ from tests.threshold_page import tables
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 THRESHOLDS = ROOT / "docs" / "thresholds.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = (ARCHITECTURE, THRESHOLDS, CONTRIBUTING, ROOT / "docs" / "definitions.md")
+RECORDING = ROOT / "docs" / "recording.md"
+DEFINITIONS = ROOT / "docs" / "definitions.md"
+AGENTS = ROOT / "docs" / "agents.md"
+PAGES = (ARCHITECTURE, THRESHOLDS, CONTRIBUTING, DEFINITIONS, RECORDING, AGENTS)
 WAY = r"^\| `(overlapcheck/[a-z_/]+)` \| ([^|]+) \|"
 MARK, END_MARK = "<!-- parts -->\n", "<!-- /parts -->"
 PLACES = ("overlapcheck/", "tests/", "fixtures/", "docs/", ".ci/", "bench/", "examples/")
@@ -60,6 +64,15 @@ def test_its_links_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page(path))
 
     assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_every_option_of_a_recording_is_explained() -> None:
+    analysed = {option for one in cli.commands["analyze"].params for option in one.opts}
+    options = {option for one in cli.commands["run"].params for option in one.opts} - analysed
+    told = set(re.findall(r"--[a-z][a-z-]+", page(RECORDING)))
+
+    assert {"--light", "--mark-steps", "--duration"} < options
+    assert {option for option in options if option.startswith("--")} <= told
 
 
 def test_the_picture_has_every_stage_and_no_other() -> None:

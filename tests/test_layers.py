@@ -22,6 +22,8 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "sharing",
+    "streams",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
@@ -34,6 +36,8 @@ MAX_LINES = 300
 """Of code: blank lines, comments and docstrings explain and do not count."""
 MAX_COMMAND_LINES = 60
 NOT_COMMANDS = {
+    "allowed_folders",
+    "assistant",
     "exits",
     "heap",
     "__init__",
@@ -47,6 +51,7 @@ NOT_COMMANDS = {
     "recording_options",
     "standard_streams",
     "stopping",
+    "stream_output",
 }
 
 
@@ -159,6 +164,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
 

@@ -7,6 +7,7 @@ from overlapcheck.quantities import (
     count_of,
     duration,
     milliseconds,
+    nanoseconds,
     percent,
     percent_beside,
     size,
@@ -110,3 +111,17 @@ def test_nothing_has_no_bandwidth() -> None:
 )
 def test_a_count_agrees_with_its_noun(count: int, noun: str, plural: str, text: str) -> None:
     assert count_of(count, noun, plural) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [("20.6ms", 20.6e6), (" 850 us", 850e3), ("1.2s", 1.2e9), ("17 ns", 17), (".5 ms", 5e5)],
+)
+def test_a_time_is_read_as_people_write_it(text: str, ns: float) -> None:
+    assert nanoseconds(text) == pytest.approx(ns)
+
+
+@pytest.mark.parametrize("text", ["", "20.6", "ms", "3 weeks", "-1ms", "0s", "nan ms", "1" * 400])
+def test_what_is_no_time_says_so(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no step|not a number"):
+        nanoseconds(text)

@@ -36,6 +36,7 @@ def test_a_published_schema_is_the_one_of_the_types(name: str) -> None:
     [
         *(("report", path) for path in sorted((GOLDEN / "json").glob("*.json"))),
         *(("comparison", path) for path in sorted((GOLDEN / "comparison/json").glob("*.json"))),
+        *(("brief", path) for path in sorted(GOLDEN.glob("**/*.brief.json"))),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else value,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from overlapcheck.pace_thresholds import PaceThresholds
 from overlapcheck.rank_thresholds import RankThresholds
 from overlapcheck.recording_thresholds import RecordingThresholds
 from overlapcheck.threshold import Threshold, Unit
@@ -13,6 +14,7 @@ SECTIONS = (
     ("Reasons, causes and checks", Thresholds),
     ("Recordings, clocks and windows", RecordingThresholds),
     ("Collectives, ranks and comparisons", RankThresholds),
+    ("The program's own pace", PaceThresholds),
 )
 
 

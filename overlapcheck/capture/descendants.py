@@ -8,6 +8,7 @@ the program runs.
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -46,6 +47,11 @@ class Descendants:
         """Those that still run: "python3 (4711)"."""
         living = sorted(one.pid for one in self._known if one.is_running)
         return tuple(f"{_name(pid)} ({pid})" for pid in living)
+
+    def end(self) -> None:
+        """Kill those that still run; of a program that hangs nothing may be left."""
+        for one in self._known:
+            one.send(signal.SIGKILL)
 
 
 def _name(pid: int) -> str:

@@ -113,6 +113,8 @@ def export_sqlite(report: Path, reading: Reading = _DEFAULTS) -> ExportedReport:
     warn, keep_as = reading.warn, reading.keep_export
     kept = _cache(warn) if reading.cache and keep_as is None else None
     before = _Snapshot.of(report, digested=kept is not None)
+    if keep_as is not None and _left_beside.get(keep_as) == (before.state, _state_or_none(keep_as)):
+        return ExportedReport(keep_as, cached=True, temporary=False)
     try:
         nsys = find_nsys(reading.nsys)
     except NsysNotFound:
@@ -128,7 +130,9 @@ def export_sqlite(report: Path, reading: Reading = _DEFAULTS) -> ExportedReport:
     with interruptible(f"exporting {report}", "run the same command again"):
         try:
             if keep_as is not None:
-                return _export_beside(report, nsys, keep_as)
+                beside = _export_beside(report, nsys, keep_as)
+                _left_beside[keep_as] = (before.state, _state_or_none(keep_as))
+                return beside
             if kept is not None:
                 return _export_to_cache(kept, before, nsys, warn)
         except _UnsuitablePlace:
@@ -149,6 +153,17 @@ def _cache(warn: Progress) -> ExportCache | None:
 def _state(report: Path) -> tuple[int, ...]:
     found = report.stat()
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _state_or_none(path: Path) -> tuple[int, ...] | None:
+    try:
+        return _state(path)
+    except OSError:
+        return None
+
+
+_left_beside: dict[Path, tuple[tuple[int, ...], tuple[int, ...] | None]] = {}
+"""Exports that this process has left where they were wanted: of which report, and as what."""
 
 
 def _export_to_cache(

@@ -10,12 +10,13 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from overlapcheck.capture import report_place, sync_debug
+from overlapcheck.capture import report_place, start_hook
 from overlapcheck.capture.discovery import Nsys, flags_of
 from overlapcheck.capture.importer import STREAM_SUFFIX, import_stream, importer_for
 from overlapcheck.capture.recording import Recording, record
 from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates, scratch_directory
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
+from overlapcheck.capture.watch import Watch
 from overlapcheck.capture.why_no_report import why_no_report
 from overlapcheck.captured import CapturedReport
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
@@ -46,7 +47,8 @@ def profile(
         warn: told at once what the user should know.
 
     Raises:
-        CaptureFailed: no usable report; the message says why, and how the program ended.
+        CaptureFailed: no usable report, or the program ran for too long; the message says why, and
+            how the program ended.
         OutputUnwritable: the place of the report is taken or cannot take it.
         Interrupted: a second signal gave the recording up.
     """
@@ -58,7 +60,7 @@ def profile(
         f"nsys {nsys.release} has no {flag}: recording without it"
         for flag in missing_flags(spec, flags)
     ]
-    wanted, place_warning = _place(spec.keep_as, spec.keep_in, command)
+    wanted, place_warning = (spec.exactly, "") if spec.exactly else _place(spec, command)
     warnings += [place_warning] if place_warning else []
     try:
         with scratch_directory(capture_candidates(wanted.parent), CAPTURE_NEEDS_BYTES) as scratch:
@@ -68,30 +70,37 @@ def profile(
                     nsys.path, spec, flags, output, [*start, program, *command[1:]]
                 ),
                 scratch,
-                spec.environment
-                | (sync_debug.environment(scratch, os.environ) if spec.sync_debug else {}),
-                progress=progress,
-                warn=warn,
+                spec.environment | start_hook.environment(spec, scratch, os.environ),
+                Watch(scratch, progress, warn, spec.limit_s),
             )
+            if recording.overran:
+                raise CaptureFailed(f"{command[0]} had not ended after {spec.limit_s:.0f} s")
             kept = None
             if not recording.not_started:
                 kept = _keep_what_is_left(scratch, wanted, nsys, progress)
             if kept is None:
                 raise why_no_report(recording, spec, nsys, command[0])
-            log_warning = sync_debug.keep_log(scratch, kept.path) if spec.sync_debug else ""
+            hook_warnings = start_hook.keep_logs(spec, scratch, kept.path)
     finally:
         # The folder made for the report, where no report came.
         if place_warning:
             with contextlib.suppress(OSError):
                 wanted.parent.rmdir()
-    warnings += [text for text in (kept.warning, log_warning) if text]
+    warnings += [kept.warning] if kept.warning else []
+    warnings += hook_warnings
     if recording.lost_launcher:
         warnings.append(
             f"nsys's launcher was killed while {command[0]} ran: how that ended is not known"
         )
     warnings += _lived_on(recording, command)
     stopped_by = recording.stopped_by or _ended_by_duration(spec, recording)
-    return CapturedReport(kept.path, recording.exit_code, stopped_by, tuple(warnings))
+    return CapturedReport(
+        kept.path,
+        recording.exit_code,
+        stopped_by,
+        tuple(warnings),
+        seconds=recording.program_seconds,
+    )
 
 
 def _lived_on(recording: Recording, command: Sequence[str]) -> list[str]:
@@ -130,16 +139,16 @@ def _require_program(command: Sequence[str]) -> str:
     return name
 
 
-def _place(keep_as: Path | None, keep_in: Path | None, command: Sequence[str]) -> tuple[Path, str]:
+def _place(spec: CaptureSpec, command: Sequence[str]) -> tuple[Path, str]:
     """Where the report goes, decided before the program runs, and a warning about it."""
-    directory = keep_in or Path()
-    if keep_in is not None:
+    directory = spec.keep_in or Path()
+    if spec.keep_in is not None:
         try:
-            keep_in.mkdir(parents=True, exist_ok=True)
+            spec.keep_in.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CaptureFailed(f"--keep {keep_in}: {error.strerror}") from error
+            raise CaptureFailed(f"--keep {spec.keep_in}: {error.strerror}") from error
     name = report_place.report_name(command, datetime.now(), os.environ)
-    wanted = report_place.wanted_path(keep_as, name, os.environ, directory)
+    wanted = report_place.wanted_path(spec.keep_as, name, os.environ, directory)
     report_place.require_free(wanted)
     if report_place.is_writable(wanted.parent):
         return wanted, ""

@@ -31,6 +31,8 @@ class Recording:
     started: bool
     not_started: str
     """Why the system refused to run the program; empty when it did not."""
+    overran: bool
+    """The program ran for longer than it may, and has been ended."""
     outlived_nsys: bool
     """nsys was gone while the program still ran; the program has been ended."""
     lost_launcher: bool
@@ -48,9 +50,7 @@ def record(
     argv_for: Callable[[Sequence[str]], Sequence[str]],
     scratch: Path,
     environment: Mapping[str, str],
-    *,
-    progress: Callable[[str], None],
-    warn: Callable[[str], None],
+    watch: Watch,
 ) -> Recording:
     """Run nsys to its end.
 
@@ -58,15 +58,13 @@ def record(
         argv_for: nsys's command line, given the words to put before the program.
         scratch: private directory; nsys's temporary files go there, too.
         environment: variables to add.
-        progress: told when the report is being written.
-        warn: told what a signal or a full disk did.
+        watch: of the same scratch, not used before.
 
     Raises:
         CaptureFailed: nsys cannot be started, or does not start the program.
         Interrupted: a second signal while the report was being written.
     """
     log_path = scratch / "nsys.log"
-    watch = Watch(scratch, progress, warn)
     own = {**_environment(), **environment, "TMPDIR": str(scratch)}
     with (
         _own_streams() as streams,
@@ -81,6 +79,7 @@ def record(
         exit_code=0 if watch.lost_launcher and not watch.outlived_nsys else nsys.returncode,
         started=(scratch / "started").exists(),
         not_started=_text(scratch / "not_started"),
+        overran=watch.overran,
         outlived_nsys=watch.outlived_nsys,
         lost_launcher=watch.lost_launcher,
         lived_on=watch.lived_on,

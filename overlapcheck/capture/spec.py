@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from overlapcheck.errors import PolicyInvalid
@@ -32,6 +33,15 @@ _SHORT_NAMES = {
     "-o": "--output",
 }
 
+# Options of nsys that change how the program runs, and so belong to a control, too.
+_RUN_OPTIONS = frozenset(
+    (
+        *("--env-var", "-e", "--inherit-environment", "-n", "--run-as"),
+        *("--wait", "--kill", "--stop-on-exit", "-x"),
+        *("--trace-fork-before-exec", "--nvtx-domain-include", "--nvtx-domain-exclude"),
+    )
+)
+
 
 @dataclass(frozen=True)
 class CaptureSpec:
@@ -43,8 +53,16 @@ class CaptureSpec:
     """Source lines of CUDA calls; needs CPU sampling."""
     sync_debug: bool = False
     """PyTorch's own warnings about synchronising operations, with their lines."""
+    sanitizer: bool = False
+    """Whether the program runs once more, unrecorded, under PyTorch's own CUDA sanitizer."""
+    mark_steps: bool = False
+    """NVTX ranges around the steps of a PyTorch program that has none of its own."""
+    light: bool = False
+    """The least that a verdict needs: no calls of the operating system, none of MPI."""
     mpi: bool = False
     """Calls of MPI, for programs that an MPI launcher starts."""
+    ranges_only: bool = False
+    """NVTX ranges and nothing else: a control, see `control_spec`."""
     delay_s: int = 0
     duration_s: int = 0
     """0 records to the end; otherwise the program is stopped when it is over."""
@@ -56,6 +74,12 @@ class CaptureSpec:
     """Report file to leave; None takes a name that says program and time."""
     keep_in: Path | None = None
     """Folder for the report and its export; None is the current one, without export."""
+    exactly: Path | None = None
+    """Report file to leave, whatever the two before and the rank say."""
+    limit_s: float = math.inf
+    """How long the program may run; then it is ended, and nothing is left."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """To add to the program's environment."""
 
     def __post_init__(self) -> None:
         known = self.capture_range in ("", PROFILER_API) or self.nvtx_range
@@ -81,9 +105,26 @@ class CaptureSpec:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that the injected nsys library reads inside the program."""
+        """What is added to the program's environment, some of it for nsys's injected library."""
         # NOTE: without it nsys matches registered strings only, which PyTorch does not use.
-        return {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
+        own = {"NSYS_NVTX_PROFILER_REGISTER_ONLY": "0"} if self.nvtx_range else {}
+        return {**self.variables, **own}
+
+
+def control_spec(spec: CaptureSpec) -> CaptureSpec:
+    """The same run, recorded so that it is hardly slowed: NVTX ranges, of the same part.
+
+    nsys knows of cudaProfilerStart from recording CUDA calls alone: where that opens the capture,
+    a control records all of the program.
+    """
+    return CaptureSpec(
+        ranges_only=True,
+        mark_steps=spec.mark_steps,
+        delay_s=spec.delay_s,
+        duration_s=spec.duration_s,
+        capture_range=spec.capture_range if spec.nvtx_range else "",
+        extra=_about_the_run(spec.extra),
+    )
 
 
 def uses_mpi(command: Sequence[str], environment: Mapping[str, str]) -> bool:
@@ -136,9 +177,9 @@ def profile_argv(
 
 def _options(spec: CaptureSpec, output: Path) -> list[tuple[str, str]]:
     options = [
-        ("--trace", "cuda,nvtx,osrt,mpi" if spec.mpi else "cuda,nvtx,osrt"),
+        ("--trace", ",".join(_traced(spec))),
         # Graph granularity hides the kernels and copies inside a CUDA graph.
-        ("--cuda-graph-trace", "node"),
+        ("--cuda-graph-trace", "" if spec.ranges_only else "node"),
         ("--cuda-event-trace", "true" if spec.event_trace else "false"),
         # The program and what it leaves running are none of the profiler's business.
         ("--wait", "primary"),
@@ -166,6 +207,14 @@ def _options(spec: CaptureSpec, output: Path) -> list[tuple[str, str]]:
     return [(name, value) for name, value in options if value]
 
 
+def _traced(spec: CaptureSpec) -> list[str]:
+    if spec.ranges_only:
+        return ["nvtx"]
+    if spec.light:
+        return ["cuda", "nvtx"]
+    return ["cuda", "nvtx", "osrt", *(["mpi"] if spec.mpi else [])]
+
+
 def _asked_flags(spec: CaptureSpec) -> list[tuple[str, bool]]:
     return [
         ("--cuda-event-trace", spec.event_trace),
@@ -176,6 +225,19 @@ def _asked_flags(spec: CaptureSpec) -> list[tuple[str, bool]]:
         ("--delay", bool(spec.delay_s)),
         ("--duration", bool(spec.duration_s)),
     ]
+
+
+def _about_the_run(extra: Sequence[str]) -> tuple[str, ...]:
+    """Of further nsys options those that say how the program runs, not what is recorded."""
+    kept: list[str] = []
+    keeping = False
+    for argument in extra:
+        if argument.startswith("-"):
+            name = argument.partition("=")[0]
+            keeping = name in _RUN_OPTIONS or argument[:2] in _RUN_OPTIONS
+        if keeping:
+            kept.append(argument)
+    return tuple(kept)
 
 
 def _option_names(extra: Sequence[str]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -39,8 +40,13 @@ class Watch:
     """The state of one recording, changed by signals and by the program's life."""
 
     def __init__(
-        self, scratch: Path, progress: Callable[[str], None], warn: Callable[[str], None]
+        self,
+        scratch: Path,
+        progress: Callable[[str], None],
+        warn: Callable[[str], None],
+        limit_s: float = math.inf,
     ) -> None:
+        self._limit_s = limit_s
         self._scratch = scratch
         self._progress = progress
         self._warn = warn
@@ -54,6 +60,8 @@ class Watch:
         self._warned_of_import = False
         self._abandoned = 0
         self._started_at = self._ended_at = time.monotonic()
+        self.overran = False
+        """The program ran for longer than it may, and has been ended."""
         self.outlived_nsys = False
         """nsys was gone while the program still ran."""
         self.lived_on: tuple[str, ...] = ()
@@ -99,13 +107,16 @@ class Watch:
                 self._deal_with_signals(end)
                 if not self._importing:
                     guard.look()
+                    if self.program_seconds > self._limit_s:
+                        self.overran = True
+                        break
                 if signs.hangs(writing=self._importing):
                     self._warn("nsys hangs while it writes the report, and has been ended")
                     break
                 time.sleep(POLL_S)
             self._look_for_the_program()
-            self.outlived_nsys = not self._abandoned and self._program_runs()
-            if self._descendants is not None and not self.outlived_nsys:
+            self.outlived_nsys = not (self._abandoned or self.overran) and self._program_runs()
+            if self._descendants is not None and not (self.outlived_nsys or self.overran):
                 self.lived_on = self._descendants.living()
         finally:
             self._clean_up(nsys)
@@ -207,6 +218,8 @@ class Watch:
     def _clean_up(self, nsys: subprocess.Popen[bytes]) -> None:
         if self._program is not None and self._program.is_running:
             end_process(self._program, grace_s=GRACE_S)
+        if self.overran and self._descendants is not None:
+            self._descendants.end()
         kill_session(nsys)
         for left_over in list(processes_with_tmpdir(self._scratch)):
             left_over.send(signal.SIGKILL)

@@ -12,7 +12,7 @@ from overlapcheck.columns import ABSENT, Ints, Whole
 from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.grouping import numbered, ordered
 from overlapcheck.intervals import Intervals
-from overlapcheck.ledger import IdleLedger, Reason
+from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Framework, Measurements
 from overlapcheck.quantities import duration
 from overlapcheck.recorder import Content
@@ -72,6 +72,8 @@ class Context:
     measured: Measurements
 
 
+_SLOWED = frozenset(LATE_HOST) - {Reason.PROFILER_OVERHEAD}
+
 Facts = Callable[[Context], list[str]]
 
 
@@ -113,7 +115,7 @@ class IdleCause:
         return Evidence(
             Intervals.of(rows.start_ns, rows.end_ns),
             facts,
-            self._confidence(rows, measured.thresholds.mostly_inferred_share),
+            self._confidence(context),
             _source(context),
         )
 
@@ -127,12 +129,16 @@ class IdleCause:
         again = measured.recorder.record_again(self.lacks) if self.lacks else ""
         return advice.replace(AGAIN, again)
 
-    def _confidence(self, rows: IdleLedger, share: float) -> Confidence:
+    def _confidence(self, context: Context) -> Confidence:
+        if self.confidence is not Confidence.SURE:
+            return self.confidence
+        rows, share = context.rows, context.measured.thresholds.mostly_inferred_share
         length = rows.end_ns - rows.start_ns
         mostly_inferred = int(length[rows.inferred].sum()) > share * int(length.sum())
-        if self.confidence is Confidence.SURE and mostly_inferred:
-            return Confidence.LIKELY
-        return self.confidence
+        pace = context.device.pace
+        # How late a host is under recording, it need not be without.
+        recorded = self.reason in _SLOWED and (pace is None or pace.own_ns is None)
+        return Confidence.LIKELY if mostly_inferred or recorded else Confidence.SURE
 
 
 def _source(context: Context) -> tuple[SourceLine, ...]:

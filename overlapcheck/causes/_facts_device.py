@@ -12,7 +12,7 @@ from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
 def link_use(context: Context) -> list[str]:
     """How full and how fast each direction of the link was."""
     device = context.device
-    window_ns = max(device.window.length_ns, 1)
+    window_ns = max(device.length_ns, 1)
     share = context.measured.thresholds.link_use_share
     lines = []
     if device.one_copy_engine and 2 * device.link_bound_ns >= window_ns:
@@ -35,7 +35,7 @@ def link_use(context: Context) -> list[str]:
 def ceilings(context: Context) -> list[str]:
     """How much of the copies could hide at all."""
     return [
-        f"compute runs in {percent(context.device.compute_ns / context.device.window.length_ns)} of"
+        f"compute runs in {percent(context.device.compute_ns / context.device.length_ns)} of"
         f" it: {percent(copies.overlap)} of the {direction} copy time is hidden, at most"
         f" {percent(copies.ceiling)} can be"
         for direction, copies in context.device.copies.items()

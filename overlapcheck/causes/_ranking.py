@@ -10,6 +10,7 @@ from overlapcheck.causes._recurrence import Recurrence, recurrence
 from overlapcheck.causes._savings import Savings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 
 # Where the recording cannot tell, saying so comes before any explanation.
@@ -28,12 +29,22 @@ class _Fired:
 
     @property
     def share(self) -> float:
-        return self.evidence.blamed.total_ns / max(self.device.window.length_ns, 1)
+        return self.evidence.blamed.total_ns / max(self._judged_ns, 1)
+
+    @property
+    def _judged_ns(self) -> int:
+        """Of what the cause's time is a share: what the recording took lies outside the window."""
+        return self.device.recorded_ns if self._is_recorders else self.device.length_ns
+
+    @property
+    def _is_recorders(self) -> bool:
+        return self.cause.id == Reason.PROFILER_OVERHEAD.cause
 
     @property
     def rank(self) -> tuple[int, int, float, str, DeviceKey]:
-        group = 0 if self.cause.id in _FIRST else 2 if self.cause.id in _LAST else 1
-        lasting = self.recurrence.lasting_ns / max(self.device.window.length_ns, 1)
+        last = self.cause.id in _LAST or (self.device.taken and self._is_recorders)
+        group = 0 if self.cause.id in _FIRST else 2 if last else 1
+        lasting = self.recurrence.lasting_ns / max(self._judged_ns, 1)
         return (group, self._tier, -lasting, self.cause.id, self.device.key)
 
     @property

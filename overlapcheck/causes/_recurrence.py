@@ -14,7 +14,6 @@ comes again after every so many of them recurs, too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, Names, WindowSource
 from overlapcheck.quantities import duration
+from overlapcheck.recurring import does_recur, lasting_ns, usual_ns
 from overlapcheck.thresholds import Thresholds
 
 MAX_SPIKES = 2
@@ -57,14 +57,10 @@ def recurrence(
     hit = cost > 0
     if device.window.source is WindowSource.KERNEL_PERIOD and comes_again(hit, limits):
         return Recurrence(int(hit.sum()), float(np.median(cost[hit])), lasting_ns=total)
-    ranked = np.sort(cost)[::-1]
-    # A step without kernels has no row, and no cost.
-    quarter = ceil(Thresholds.spike_step_share * count)
-    usual = int(ranked[quarter - 1]) if quarter <= ranked.size else 0
-    lasting = int(np.minimum(cost, usual).sum())
-    least = MATERIAL_SHARE * device.window.length_ns
-    stands_out = total - lasting >= least
-    recurs = lasting >= least or 2 * lasting >= total
+    usual = usual_ns(cost, count)
+    lasting = lasting_ns(cost, usual)
+    stands_out = total - lasting >= MATERIAL_SHARE * device.length_ns
+    recurs = does_recur(lasting, total, device.length_ns)
     told = stands_out or not recurs
     return Recurrence(
         steps_hit=int(np.count_nonzero(hit)),

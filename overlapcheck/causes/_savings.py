@@ -15,9 +15,6 @@ was merely late, and start latencies, are there only until then.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
-
-import numpy as np
 
 from overlapcheck.causes._job import others_of_job
 from overlapcheck.columns import Ints, one_of
@@ -25,7 +22,7 @@ from overlapcheck.copies import Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
-from overlapcheck.thresholds import Thresholds
+from overlapcheck.recurring import usual_ns
 
 _GOES_WITH_ANY = (
     Reason.HOST_SYNC,
@@ -72,9 +69,8 @@ class _Cost:
         count = self.of_steps_ns.size
         if count < 2:
             return 0
-        cost = np.sort(self.of_steps_ns)
-        quarter = int(cost[-ceil(Thresholds.spike_step_share * count)])
-        return max(int(cost[-1]), count * quarter - self.total_ns)
+        quarter = usual_ns(self.of_steps_ns, count)
+        return max(int(self.of_steps_ns.max()), count * quarter - self.total_ns)
 
 
 class Savings:
@@ -84,8 +80,8 @@ class Savings:
         self._device = device
         elsewhere = [_busy_inside(other, device) for other in others_of_job(device, measured)]
         bound = max(_bound_ns(device), *elsewhere, 0)
-        won = _Cost.of(device.idle | device.stalled, device.steps)
-        self._most = max(0, device.window.length_ns - bound) + won.more_ns
+        won = _Cost.of((device.idle - device.taken) | device.stalled, device.steps)
+        self._most = max(0, device.length_ns - bound) + won.more_ns
         self._goes_with = _Cost.of(_pieces(device.ledger, _GOES_WITH_ANY), device.steps)
 
     def at_most(self, blamed: Intervals, cause: str, *, placed: bool = True) -> int:
@@ -120,7 +116,7 @@ def _bound_ns(device: DeviceMeasurements) -> int:
     """
     loads = device.copies.get(Direction.H2D)
     computing = device.compute_ns - device.stalled.total_ns
-    return max(computing, device.communication.total_ns, loads.pinned.total_ns if loads else 0)
+    return max(computing, device.communication_ns, loads.pinned.total_ns if loads else 0)
 
 
 def _busy_inside(other: DeviceMeasurements, device: DeviceMeasurements) -> int:

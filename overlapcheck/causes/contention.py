@@ -51,7 +51,7 @@ class _Contention:
         window = device.window
         extra_ns = int(device.contention.extra_ns.sum())
         least = measured.thresholds.contention_least_share
-        if extra_ns < least * window.length_ns or extra_ns == 0:
+        if extra_ns < least * device.length_ns or extra_ns == 0:
             return None
         facts = (_net(device, extra_ns), *_slowed(device, measured))
         # NOTE: only the length means something. The time is spread over all slowed kernels, none

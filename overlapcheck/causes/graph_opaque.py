@@ -44,7 +44,7 @@ class _GraphOpaque:
         opaque = device.opaque
         if not opaque:
             return None
-        share = opaque.total_ns / max(device.window.length_ns, 1)
+        share = opaque.total_ns / max(device.length_ns, 1)
         facts = (
             f"{count_of(len(opaque), 'stretch', 'stretches')} of graph launches,"
             f" {duration(opaque.total_ns)}, {percent(share)} of the window",

@@ -32,7 +32,7 @@ def check_device(measured: Measurements, device: DeviceMeasurements) -> Check:
             settle_with=problems[0].settle_with,
         )
     if device.opaque:
-        share = device.opaque.total_ns / max(device.window.length_ns, 1)
+        share = device.opaque.total_ns / max(device.length_ns, 1)
         return Check(
             NAME,
             device.key,

@@ -24,7 +24,7 @@ def check_causes(
     checks = []
     for cause in sorted(policy.fail_on):
         allowed = allowances(device, measured, policy.allowed, cause)
-        taken = sum(allowance.ns for allowance in allowed) / max(device.window.length_ns, 1)
+        taken = sum(allowance.ns for allowance in allowed) / max(device.length_ns, 1)
         share = max(0.0, shares.get(cause, 0.0) - taken)
         failed = share >= MATERIAL_SHARE
         unseen = [one for one in measured.not_known if _hides(one, device, cause)]

@@ -42,7 +42,7 @@ def check_exposed_communication(part: TimeUse, limits: Limits) -> list[Check]:
     """How long communication runs without compute; only if asked for."""
     if limits.max_exposed_communication is None:
         return []
-    total = part.communication.total_ns
+    total = part.communication_ns
     exposed = total - part.communication_hidden_ns
     reason = f"{duration(exposed)} of {duration(total)} of communication"
     limit = _Limit(limits.max_exposed_communication, limits.origin("max_exposed_communication"))

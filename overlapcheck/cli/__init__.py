@@ -19,10 +19,13 @@ from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
 from overlapcheck.cli.heap import share_heap
 from overlapcheck.cli.init import init
+from overlapcheck.cli.mcp import mcp
 from overlapcheck.cli.messages import say
 from overlapcheck.cli.render import render
 from overlapcheck.cli.run import run
 from overlapcheck.cli.standard_streams import standard_streams
+from overlapcheck.cli.streams import streams
+from overlapcheck.cli.trim import trim
 from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
@@ -51,17 +54,20 @@ def cli() -> None:
     """
 
 
-for command in (run, analyze, compare, baseline, render, init, explain, doctor, cache):
+for command in (
+    *(run, analyze, compare, baseline, streams, render),
+    *(init, explain, trim, mcp, doctor, cache),
+):
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line and exit with its code; every failure is one line, none is 0 or 1."""
     share_heap()
-    with standard_streams() as streams:
+    with standard_streams() as standard:
         code = exit_code_of(lambda: cli.main(standalone_mode=False))
         sys.stdout.flush()
-        if lost := streams.lost_output:
+        if lost := standard.lost_output:
             say(f"stdout: cannot be written: {lost.strerror}")
             code = ExitCode.COULD_NOT_RUN
     leave(code)

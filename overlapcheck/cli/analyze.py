@@ -28,6 +28,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze train.nsys-rep
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
+    overlapcheck analyze train.nsys-rep --control train_nvtx_alone.nsys-rep
     """
     from overlapcheck import pipeline
     from overlapcheck.cli.inputs import are_ranks, several_of, tells_of_ranks
@@ -35,7 +36,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
-    one = several_of(reports, judging)
+    one = several_of(reports, judging, fleet.control)
     if one is not None and are_ranks(one, judging):
         from overlapcheck.cli.ranks import analyze_ranks
 
@@ -47,6 +48,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             policy=judging.policy,
             selection=judging.selection,
             reading=reading_of(judging, nsys, progress),
+            control=fleet.control,
         )
     if one is not None and tells_of_ranks(report, result):
         from overlapcheck.cli.ranks import analyze_ranks

@@ -24,7 +24,7 @@ _FILE = FileName(path_type=Path)
 @click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
 @click.option(
     "--format", "format_", metavar="NAME", default="terminal", show_default=True,
-    help="What to print: terminal, json, html, markdown, junit, github, sarif or perfetto.",
+    help="What to print: terminal, json, brief, html, markdown, junit, github, sarif or perfetto.",
 )  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip

@@ -26,7 +26,7 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     from overlapcheck.reading import Reading
     from overlapcheck.reporting.restore import read_result
 
-    if _is_json(path):
+    if is_result(path):
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
     reading = Reading(timeline=False, progress=progress, warn=say)
@@ -34,7 +34,12 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
         return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
 
 
-def _is_json(path: Path) -> bool:
+def is_result(path: Path) -> bool:
+    """Whether a file is a saved result rather than a recording.
+
+    Raises:
+        InputUnreadable: it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return file.read(64).lstrip()[:1] == b"{"

@@ -50,9 +50,14 @@ def write(path: Path, text: str) -> None:
     Raises:
         OutputUnwritable: naming the file.
     """
+    write_bytes(path, text.encode("utf-8", "replace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, see `write`."""
 
     def fill(temporary: Path) -> None:
-        temporary.write_bytes(text.encode("utf-8", "replace"))
+        temporary.write_bytes(content)
 
     replace(path, fill)
 

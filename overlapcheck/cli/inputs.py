@@ -12,8 +12,15 @@ if TYPE_CHECKING:
     from overlapcheck.report import Report
 
 
-def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
+def several_of(
+    reports: Sequence[str], judging: Judging, beside: Sequence[Path] = ()
+) -> Inputs | None:
     """The reports behind arguments that name more than one, or may; None for a single report.
+
+    Args:
+        reports: as the user gave them.
+        judging: with the outputs.
+        beside: other inputs.
 
     Raises:
         PolicyInvalid: an output would replace an input.
@@ -32,7 +39,7 @@ def several_of(reports: Sequence[str], judging: Judging) -> Inputs | None:
         from overlapcheck.cli.tables import table_files
 
         outputs += table_files(judging.tables, judging.tables_format)
-    spare_inputs(outputs, [*(named.reports if named else (Path(reports[0]),)), *lists])
+    spare_inputs(outputs, [*beside, *(named.reports if named else (Path(reports[0]),)), *lists])
     return named
 
 

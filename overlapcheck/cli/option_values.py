@@ -37,6 +37,20 @@ def pattern(option: str, text: str) -> str:
     return text
 
 
+def time_ns(option: str, text: str) -> float:
+    """A time with its unit, "20.6ms", in ns.
+
+    Raises:
+        PolicyInvalid: it is none.
+    """
+    from overlapcheck.quantities import nanoseconds
+
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        raise PolicyInvalid(f"{option} {text}: {error}", f"write {option} 20.6ms") from error
+
+
 def window_ns(text: str) -> tuple[int, int]:
     """Start and end of "1.5..2.25", ns.
 

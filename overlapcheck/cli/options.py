@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ from overlapcheck.cli.option_values import (
     check_format,
     check_outputs,
     pattern,
+    time_ns,
     window_ns,
 )
 from overlapcheck.errors import PolicyInvalid
@@ -84,6 +85,11 @@ _OPTIONS = (
         help="Fail where one of these causes costs 2 % or more; see explain.",
     ),
     click.option(
+        "--streams",
+        metavar="FILE",
+        help="Fail where streams do not wait for each other as this contract says; see streams.",
+    ),
+    click.option(
         "--steps",
         metavar="PATTERN",
         help="NVTX ranges that are the steps: 'my step #' or a regular expression.",
@@ -93,6 +99,11 @@ _OPTIONS = (
         type=Number(min=0),
         metavar="N",
         help="Leading steps to leave out; default: warm-up, 0 keeps all.",
+    ),
+    click.option(
+        "--step-time",
+        metavar="TIME",
+        help="How long a step takes when nothing records it, 20.6ms: judge at that pace.",
     ),
     click.option(
         "--window", metavar="START..END", help="Judge this part of the trace, in its seconds."
@@ -119,7 +130,8 @@ _OPTIONS = (
         default="terminal",
         metavar="NAME",
         show_default=True,
-        help="What to print: terminal, json, junit, markdown, github, sarif, html or perfetto.",
+        help="What to print: terminal, json, brief, junit, markdown, github, sarif, html or"
+        " perfetto.",
     ),
     click.option(
         "-o",
@@ -129,7 +141,7 @@ _OPTIONS = (
         type=FileName(path_type=Path),
         metavar="FILE",
         help="Also write the report here; the suffix chooses the format (.txt .json .xml .md"
-        " .github.txt .sarif .html .perfetto.json); may repeat.",
+        " .github.txt .sarif .html .brief.json .perfetto.json); may repeat.",
     ),
     click.option(
         "--source-root",
@@ -183,8 +195,10 @@ _NAMES = (
     "ceiling",
     "require_copies",
     "fail_on",
+    "streams",
     "steps",
     "skip",
+    "step_time",
     "window",
     "device",
     "comm_pattern",
@@ -231,7 +245,7 @@ def _judging(**o: Any) -> Judging:
             f"limits are percentages: --min-overlap {o['min_overlap'] * 100:g}",
         )
     file = settings_of(Source(o["config"], o["no_config"], o["profile"]), causes())
-    policy, selection = resolve(file, _given(o))
+    policy, selection = resolve(file, given(o))
     return Judging(
         policy,
         selection,
@@ -244,7 +258,7 @@ def _judging(**o: Any) -> Judging:
     )
 
 
-def _given(o: dict[str, Any]) -> dict[str, Setting]:
+def given(o: Mapping[str, Any]) -> dict[str, Setting]:
     """What the command line says about the policy, by the keys of the policy file."""
     from overlapcheck.policy.settings import Setting
 
@@ -258,8 +272,10 @@ def _given(o: dict[str, Any]) -> dict[str, Setting]:
         "expect-ranks": o["expect_ranks"],
         "require-copies": o["require_copies"],
         "fail-on": causes_in(o["fail_on"]) if o["fail_on"] is not None else None,
+        "streams": o["streams"],
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
+        "step-time": time_ns("--step-time", o["step_time"]) if o["step_time"] is not None else None,
         "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
         "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])

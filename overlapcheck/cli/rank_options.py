@@ -1,10 +1,11 @@
-"""Options of `analyze` that matter where there are several reports."""
+"""Options of `analyze` alone: control recordings, and what matters to several reports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Fleet:
-    """How to read and judge several reports."""
+    """What to judge beside, and how to read and judge several reports."""
 
     rank_pattern: str | None
     same_host: bool
@@ -26,15 +27,25 @@ class Fleet:
     dask_local: int | None
     resume: bool
     rank_pages: int
+    control: tuple[Path, ...]
+    """Control recordings, of one report or of several."""
 
     @property
     def job(self) -> Job:
         """What the user knows of the job."""
-        return Job(self.rank_pattern, self.same_host)
+        return Job(self.rank_pattern, self.same_host, self.control)
 
 
 _COUNT = Number(min=1)
 _OPTIONS = (
+    click.option(
+        "--control",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="CONTROL",
+        help="The same program recorded with --trace=nvtx alone, report or export: judge at its own"
+        " pace. May repeat: for several runs, or one for each of several reports.",
+    ),
     click.option(
         "--rank-pattern",
         metavar="REGEX",

@@ -16,6 +16,7 @@ from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.cli.rank_progress import counted
 from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
+from overlapcheck.ranks.controls import controls_by_report
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.pages import draw_pages
@@ -33,14 +34,15 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     paths, policy = found.reports, judging.policy
     reading = Reading(nsys, judging.cache, source_root=judging.source_root, timeline=False)
     how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "reading": reading}
+    how["controls"] = controls_by_report(paths, fleet.control)
     engine = engine_of(fleet, len(paths))
     hint = "the same command with --resume goes on where it stopped" if fleet.resume else ""
     with stoppable(f"analysing {len(paths)} reports", hint), counted() as arrived:
         report = judge_fleet(
             JobReports(paths, found.unread, fleet.job, policy, judging.selection.thresholds),
-            partial(pipeline.analyze, **how),
+            partial(pipeline.analyze_rank, **how),
             engine,
-            store=store_of(judging) if fleet.resume else None,
+            store=store_of(judging, fleet.control) if fleet.resume else None,
             arrived=arrived,
         )
     print_text(chosen.render(report))
@@ -49,7 +51,6 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
         write(path, files[path].render(report))
     if pages:
         with stoppable("drawing timelines"):
-            draw = partial(pipeline.draw, **how)
-            drawn = draw_pages(report, paths, draw, engine, fleet.rank_pages)
-            write_with_pages(report, pages, drawn)
+            draw, most = partial(pipeline.draw, **how), fleet.rank_pages
+            write_with_pages(report, pages, draw_pages(report, paths, draw, engine, most))
     return report.exit_code

@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def told(program: str, captured: CapturedReport) -> Iterator[None]:
-    """Say where the report is and how the program ended; the block can be stopped."""
+    """Say where the report is and how the program ended; the block can be stopped.
+
+    Where the program has run again for controls, say where those are.
+    """
     report = captured.report
+    if captured.controls:
+        which = "control is" if len(captured.controls) == 1 else "controls are"
+        say(f"the {which} {', '.join(map(str, captured.controls))}")
+        with stoppable(f"analysing {captured.controls[-1]}"):
+            yield
+        return
     for warning in (*captured.warnings, f"the report is {report}"):
         say(warning)
     if captured.program_exit:

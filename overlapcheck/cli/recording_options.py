@@ -27,6 +27,7 @@ class Recording:
 
     spec: CaptureSpec
     nsys: Path | None
+    control: str
 
 
 _OPTIONS = (
@@ -68,6 +69,29 @@ _OPTIONS = (
         help="PyTorch: name the lines of operations that synchronise.",
     ),
     click.option(
+        "--sanitizer",
+        is_flag=True,
+        help="PyTorch: run once more under its CUDA sanitizer, which tells buffers apart.",
+    ),
+    click.option(
+        "--light",
+        is_flag=True,
+        help="Record the least that a verdict needs: no calls of the operating system.",
+    ),
+    click.option(
+        "--control",
+        default="auto",
+        show_default=True,
+        metavar="WHEN",
+        help="Run the program once more at its own pace, recording NVTX alone, and judge by that:"
+        " auto (where it would settle something), always, never, or how many times.",
+    ),
+    click.option(
+        "--mark-steps",
+        is_flag=True,
+        help="PyTorch: mark steps that have no NVTX ranges, at optimizer steps or module calls.",
+    ),
+    click.option(
         "--event-trace/--no-event-trace",
         default=False,
         show_default=True,
@@ -86,6 +110,10 @@ _NAMES = (
     "capture_range",
     "backtrace",
     "sync_debug",
+    "sanitizer",
+    "light",
+    "control",
+    "mark_steps",
     "event_trace",
     "nsys_args",
 )
@@ -111,8 +139,10 @@ def recording_options(command: Command) -> Command:
 
 
 def _recording(reports: list[Path], **o: Any) -> Recording:
+    from overlapcheck.capture.second_run import ControlPlan
     from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
 
+    ControlPlan.of(o["control"])
     if len(reports) > 1:
         raise PolicyInvalid(f"-o {reports[1]}: there is one report, and it goes to {reports[0]}")
     if o["keep_in"] and o["keep_in"].suffix == ".nsys-rep":
@@ -126,6 +156,9 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         event_trace=o["event_trace"],
         backtrace=o["backtrace"],
         sync_debug=o["sync_debug"],
+        sanitizer=o["sanitizer"],
+        light=o["light"],
+        mark_steps=o["mark_steps"],
         delay_s=o["delay"],
         duration_s=o["duration"],
         capture_range=o["capture_range"],
@@ -133,4 +166,4 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         keep_as=reports[0] if reports else None,
         keep_in=o["keep_in"],
     )
-    return Recording(spec, o["nsys"])
+    return Recording(spec, o["nsys"], o["control"])

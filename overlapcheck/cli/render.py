@@ -16,7 +16,7 @@ from overlapcheck.errors import ExitCode
     "--format",
     "format_",
     metavar="NAME",
-    help="Print in this format: terminal, json, junit, markdown, github, sarif or html;"
+    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html;"
     " default: terminal, or nothing with -o.",
 )
 @click.option(

@@ -38,6 +38,7 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
             command,
             spec=recording.spec,
             reading=reading_of(judging, recording.nsys, progress),
+            control=recording.control,
             judging=partial(told, command[0]),
             policy=judging.policy,
             selection=judging.selection,

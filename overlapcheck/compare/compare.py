@@ -10,6 +10,7 @@ from overlapcheck.compare import noise
 from overlapcheck.compare.ledger import alone, ledger_changes
 from overlapcheck.compare.limit import judged
 from overlapcheck.compare.metric import Metric
+from overlapcheck.compare.pace import OWN_STEP, at_one_pace, own_paces
 from overlapcheck.compare.pairing import Pair, objections, pairs
 from overlapcheck.comparison import (
     Change,
@@ -59,7 +60,7 @@ def compare(
 
 
 def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
-    one, other = pair
+    one, other = pair = at_one_pace(pair)
     ledger = ledger_changes(pair)
     return DeviceComparison(
         device=other.device,
@@ -90,8 +91,14 @@ def _step_time(pair: Pair) -> Quantity | None:
     base, new = (device.steps for device in pair)
     if base is None or new is None:
         return None
+    uncertain = noise.noise_ns(base, new, "step")
+    paces = own_paces(pair)
+    if paces is not None:
+        base_ns, new_ns = (pace.own_ns for pace in paces)
+        uncertain = max(uncertain, noise.noise_of_paces(paces))
+        return Metric(OWN_STEP, Unit.NS).compared(base_ns, new_ns, uncertain)
     medians = base.step.median_ns, new.step.median_ns
-    return Metric("step time", Unit.NS).compared(*medians, noise.noise_ns(base, new, "step"))
+    return Metric("step time", Unit.NS).compared(*medians, uncertain)
 
 
 def _recoverable(pair: Pair) -> Quantity:

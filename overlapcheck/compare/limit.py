@@ -33,7 +33,7 @@ def _longer(step: Quantity, limit: float, where: str) -> str:
     if longer <= limit:
         return ""
     return (
-        f"step time is {percent(longer)} longer{where}:"
+        f"{step.name} is {percent(longer)} longer{where}:"
         f" {duration(step.base)} -> {duration(step.new)}"
     )
 

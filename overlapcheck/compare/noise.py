@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import hypot, sqrt
 
+from overlapcheck.pace import Pace
 from overlapcheck.report import DeviceReport, Spread, StepSummary
 from overlapcheck.thresholds import Thresholds
 
@@ -47,6 +48,12 @@ def noise_ns(base: StepSummary, new: StepSummary, which: str) -> float:
     return max(
         Thresholds.noise_deviations * hypot(*errors), Thresholds.noise_share * base.step.median_ns
     )
+
+
+def noise_of_paces(paces: tuple[Pace, Pace]) -> float:
+    """Noise of a difference of own paces, ns: what the control runs of each side differ by."""
+    spreads = ((pace.high_ns or 0) - (pace.low_ns or 0) for pace in paces)
+    return max(hypot(*spreads), Thresholds.noise_share * (paces[0].own_ns or 0))
 
 
 def noise_of_share(devices: tuple[DeviceReport, DeviceReport], which: str, of: Whole) -> float:

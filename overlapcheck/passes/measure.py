@@ -38,6 +38,7 @@ from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
+from overlapcheck.passes.order.stream_waits import stream_waits
 from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
     DeviceTables,
@@ -47,11 +48,13 @@ from overlapcheck.passes.process import (
     process_tables,
 )
 from overlapcheck.passes.streams import stream_timelines
+from overlapcheck.passes.window.hand_over import DeviceSteps, hand_over_steps
 from overlapcheck.passes.window.range_use import range_use
 from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
+from overlapcheck.stream_waits import HandOverSteps, StreamWaits
 from overlapcheck.trace import Missing, Trace, processes_of, rows_or_none
 from overlapcheck.trace_tables import Kernels, PageFaults, Ranges
 
@@ -132,7 +135,28 @@ def measure(trace: Trace, selection: Selection) -> Measurements:
         os_calls_recorded=not isinstance(trace.os_calls, Missing),
         processes=trace.processes,
         recorder=trace.recorder,
+        waits=_waits([p for p in with_kernels if p.number in judged], selection, orders)
+        if selection.stream_waits
+        else (),
     )
+
+
+def _waits(
+    processes: Sequence[ProcessTables], selection: Selection, orders: Orders
+) -> tuple[StreamWaits, ...]:
+    """Who waited for whom in each process, on all its devices whichever are judged."""
+    return tuple(
+        stream_waits(process, orders.of(process), _handed_over(process, selection))
+        for process in processes
+    )
+
+
+def _handed_over(process: ProcessTables, selection: Selection) -> HandOverSteps:
+    found, unbound = [], replace(selection, window_ns=None)
+    for device_id in distinct(process.kernels.device_id).tolist():
+        tables = _device_tables(process, device_id, selection)
+        found.append(DeviceSteps(tables, choose_window(process, tables, unbound)))
+    return hand_over_steps(process, found, selection)
 
 
 def _lost_whole(process: ProcessTables, device_id: int | None) -> bool:
@@ -183,13 +207,8 @@ def _measure_device(
     trace: Trace, use: _DeviceUse, selection: Selection, others: OtherProcesses, orders: Orders
 ) -> DeviceMeasurements:
     (process, device_id), limits = use, selection.thresholds
-    kernels = on_device(process.kernels, device_id)
-    copies = copies_on_device(process.copies, device_id)
-    memsets = on_device(process.memsets, device_id)
-    whole = kernels is process.kernels
-    call = process.kernel_call if whole else process.launches.rows(kernels.correlation_id)
-    is_comm = trace.strings.matching(kernels.name_id, selection.is_communication)
-    tables = DeviceTables(device_id, kernels, call, is_comm, copies, memsets)
+    tables = _device_tables(process, device_id, selection)
+    kernels, is_comm, copies = tables.kernels, tables.communication, tables.copies
     steps = choose_window(process, tables, selection)
     window = steps.window
 
@@ -258,6 +277,19 @@ def _measure_device(
     )
     ranges = range_use(measured, process, tables, selection.ranges)
     return replace(measured, ranges=ranges)
+
+
+def _device_tables(process: ProcessTables, device_id: int, selection: Selection) -> DeviceTables:
+    kernels = on_device(process.kernels, device_id)
+    whole = kernels is process.kernels
+    return DeviceTables(
+        device_id,
+        kernels,
+        process.kernel_call if whole else process.launches.rows(kernels.correlation_id),
+        process.strings.matching(kernels.name_id, selection.is_communication),
+        copies_on_device(process.copies, device_id),
+        on_device(process.memsets, device_id),
+    )
 
 
 def _page_faults(trace: Trace, process: int, device_id: int, window: Window) -> int:

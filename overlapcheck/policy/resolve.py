@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from overlapcheck.policy import values
 from overlapcheck.policy.document import shown
 from overlapcheck.policy.find import OWN_FILE, PolicyFile, find_policy_file, open_policy_file
 from overlapcheck.policy.settings import Setting, Settings, read_contents
+from overlapcheck.policy.streams import contract_file
 from overlapcheck.policy.values import Place
 from overlapcheck.selection import Selection
 from overlapcheck.thresholds import with_values
@@ -35,11 +36,13 @@ _PLAIN = {
 _SELECTION = {
     "steps": "steps",
     "skip": "skip",
+    "step-time": "step_time_ns",
     "window": "window_ns",
     "device": "device",
     "comm-patterns": "communication",
 }
 _OVERLAP = "overlap "
+_STREAMS = "streams"
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,17 @@ def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) ->
     place = Place(shown(found.path), tuple(filter(None, found.prefix.split("."))))
     contents = read_contents(found.table, place, found.path.name, causes)
     if profile is None:
-        return contents.base
+        return _placed(contents.base, found.path.parent)
     values.known(profile, contents.profiles, place.at("profiles").at(profile), "is no profile")
-    return _laid_over(contents.base, contents.profiles[profile])
+    return _placed(_laid_over(contents.base, contents.profiles[profile]), found.path.parent)
+
+
+def _placed(settings: Settings, folder: Path) -> Settings:
+    """Settings that name files name them from where the policy lies."""
+    if _STREAMS not in settings:
+        return settings
+    named = settings[_STREAMS]
+    return {**settings, _STREAMS: replace(named, value=str(folder / named.value))}
 
 
 def _laid_over(base: Settings, over: Settings) -> Settings:
@@ -115,16 +126,21 @@ def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
     Args:
         file: of the policy file, limits in percent.
         command_line: only what was given; `window` and `device` exist only here.
+
+    Raises:
+        PolicyInvalid: a contract of streams that is named is none, or cannot be read.
     """
     if "min-overlap" in command_line:
         # One limit asked for by hand holds for every direction.
         file = {key: setting for key, setting in file.items() if not key.startswith(_OVERLAP)}
     settings = {**file, **command_line}
     plain = {field: settings[key] for key, field in _PLAIN.items() if key in settings}
+    contract = {_STREAMS: settings[_STREAMS]} if _STREAMS in settings else {}
     policy = Policy(
-        **_limits(settings, {field: setting.origin for field, setting in plain.items()}),
+        **_limits(settings, {field: s.origin for field, s in (plain | contract).items()}),
         **{field: setting.value for field, setting in plain.items()},
         ranges=_ranges(settings),
+        streams=contract_file(Path(settings[_STREAMS].value)) if _STREAMS in settings else None,
     )
     chosen = {field: settings[key] for key, field in _SELECTION.items() if key in settings}
     moved = settings.get("thresholds")

@@ -38,8 +38,10 @@ _READERS: Mapping[str, Reader] = {
     "max-failing-ranks": values.percentage,
     "expect-ranks": values.count,
     "require-copies": values.switch,
+    "streams": values.text,
     "steps": values.pattern,
     "skip": values.count,
+    "step-time": values.time,
     "comm-patterns": values.patterns,
 }
 _TABLES = ("fail-on", "overlap", "allow", "ranges", "thresholds")

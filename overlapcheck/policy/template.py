@@ -29,11 +29,19 @@ max-recoverable = 10
 # Causes that fail the run from 2 % of the time on; list them: overlapcheck explain
 # fail-on = ["pageable-copy", "host-sync"]
 
+# Which stream must wait for which, in a file beside this one; write a first one:
+# overlapcheck streams REPORT --write streams.toml
+# streams = "streams.toml"
+
 # NVTX ranges that are the steps, "my step #" or a regular expression; default: step-like names.
 # steps = "train step #"
 
 # Leading steps to leave out; default: as many as still allocate or load code.
 # skip = 3
+
+# How long a step takes when nothing records it: shares are judged at that pace. A control recording
+# says it better: overlapcheck analyze REPORT --control CONTROL
+# step-time = "20.6ms"
 
 # Further names of communication kernels, as regular expressions.
 # comm-patterns = ["my_ring_.*"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.quantities import figure
+from overlapcheck.quantities import figure, nanoseconds
 from overlapcheck.threshold import Unit
 from overlapcheck.user_patterns import UserPattern
 
@@ -118,6 +118,15 @@ def quantity(value: Any, unit: Unit, place: Place) -> float:
             f"= {_short(value)} is out of range", f"give {unit.least} to {figure(most)}"
         )
     return value
+
+
+def time(value: Any, place: Place) -> float:
+    """A time with its unit, in ns."""
+    said = text(value, place)
+    try:
+        return nanoseconds(said)
+    except ValueError as error:
+        raise place.wrong(f"= {_toml(said)}: {error}", f'write {place.key} = "20.6ms"') from error
 
 
 def text(value: Any, place: Place) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from overlapcheck.captured import first_run_of
 from overlapcheck.errors import InputUnreadable
 from overlapcheck.report_result import LostReport
 
@@ -218,7 +219,9 @@ def _one_of_each(paths: Sequence[Path], is_export: IsExport) -> list[Path]:
         else:
             reports.append(path)
     kept = []
-    for reports, exports in groups.values():
+    for stem, (reports, exports) in groups.items():
+        if first_run_of(stem) in groups:
+            continue  # the same program once more, as a control: no further rank
         fresh = [e for e in exports if not any(_newer(report, e) for report in reports)]
         kept += fresh[:1] or reports
     return kept

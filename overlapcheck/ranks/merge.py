@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 from overlapcheck._version import __version__
 from overlapcheck.fleet import FleetCause, FleetCheck, FleetReport
 from overlapcheck.ledger import Reason
-from overlapcheck.quantities import duration
+from overlapcheck.quantities import count_of, duration
 from overlapcheck.ranks.inputs import natural
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.labels import label
@@ -56,7 +56,7 @@ def merge(
     owners = [(row.report_number, position) for row, position in owned]
     meetings = met_ranks(rows, owners, results, same_host=reports.job.same_host, limits=limits)
     unusual = outliers(rows, limits)
-    notes = [f"ranks by {labels.how}"]
+    notes = [f"ranks by {labels.how}", *_told_paces(rows)]
     if limits.moved():
         notes.append(f"moved thresholds: {moved_text(limits.moved())}")
     notes += meetings.notes
@@ -82,6 +82,19 @@ def merge(
         hosts=meetings.hosts,
         missing=missing,
     )
+
+
+def _told_paces(rows: Sequence[RankRow]) -> Iterator[str]:
+    """At which pace ranks are judged, and which of them may fail by the recording alone."""
+    own = sum(row.pace is not None and row.pace.own_ns is not None for row in rows)
+    if own:
+        rest = ", the others as recorded" if own < len(rows) else ""
+        yield f"{count_of(own, 'rank')} judged at the own pace{rest}"
+    failed = [[one for one in row.checks if one.outcome is Outcome.FAIL] for row in rows]
+    late = [checks for checks in failed if checks and all(one.settle_with for one in checks)]
+    if late:
+        ranks = count_of(len(late), "rank fails", "ranks fail")
+        yield f"{ranks} as recorded, by a late host alone; to settle it: {late[0][0].settle_with}"
 
 
 def lacks_ranks(path: Path, report: Report) -> bool:

@@ -1,8 +1,9 @@
 """Finished results on disk, so that an interrupted or repeated run redoes only what is missing.
 
 One JSON file per report, named by everything that its result depends on: the report's whole
-content, this version of the tool, the policy and the selection. Each is sealed with a key that only
-this user has: one that is altered, or came along with a folder of reports, is made again.
+content, this version of the tool, the policy, the selection and control recordings. Each is sealed
+with a key that only this user has: one that is altered, or came along with a folder of reports, is
+made again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 5
+FORMAT = 6
 MOST_BYTES = 16 << 20
 """Of a result; its bounds keep it far below."""
 _SEAL = "sha256"
@@ -42,8 +43,22 @@ class Store:
     """Known to this user alone."""
 
     @classmethod
-    def beside(cls, directory: Path, policy: Policy, selection: Selection, key: bytes) -> Store:
+    def beside(
+        cls,
+        directory: Path,
+        policy: Policy,
+        selection: Selection,
+        key: bytes,
+        controls: tuple[str, ...] = (),
+    ) -> Store:
         """The store of a directory.
+
+        Args:
+            directory: where it lies.
+            policy: that results depend on.
+            selection: the same.
+            key: known to this user alone.
+            controls: digests of the control recordings that results depend on.
 
         Raises:
             OutputUnwritable: it cannot be made.
@@ -60,7 +75,7 @@ class Store:
             ) from error
         # How many ranks there are and may fail changes no rank's result.
         alone = replace(policy, max_failing_ranks=0.0, expect_ranks=None)
-        return cls(folder, _text_of(stable(alone, selection)), key)
+        return cls(folder, _text_of(stable(alone, selection, controls)), key)
 
     @property
     def is_empty(self) -> bool:

@@ -81,6 +81,7 @@ def _row(report: Report, device: DeviceReport, tables: DeviceMeasurements) -> Ra
         ledger={entry.cause: entry.ns for entry in device.ledger},
         causes=_causes(report, key),
         collectives=_collectives(tables.collectives),
+        pace=device.pace,
     )
 
 

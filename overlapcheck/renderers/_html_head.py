@@ -9,7 +9,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
-from overlapcheck.renderers._window_words import part_without_steps
+from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -41,15 +41,21 @@ def verdict_block(report: Report) -> Html:
 
 
 def _behind(report: Report) -> str:
+    said, how = _checks_behind(report), report.verdict.settle_with
+    return f"as recorded (to settle it: {how}): {said}" if how else said
+
+
+def _checks_behind(report: Report) -> str:
     checks = report.verdict.checks
     outcome = report.verdict.outcome
     behind = [check for check in checks if check.outcome is outcome]
     if outcome is Outcome.PASS:
-        return f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        return said + at_pace(report)
     if outcome is Outcome.INCONCLUSIVE:
         return behind[0].reason if behind else "nothing was recorded"
     names = ", ".join(dict.fromkeys(check.name for check in behind))
-    said = f"{len(behind)} of {count_of(len(checks), 'check')} failed: {names}"
+    said = f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {names}"
     first = report.findings[0] if report.findings else None
     if first is None or first.share < MATERIAL_SHARE:
         return said
@@ -113,6 +119,8 @@ def figures(device: DeviceReport) -> Html:
         ("no compute", _share(device.idle_ns, window)),
         ("recoverable", percent(device.recoverable)),
     ]
+    if device.own_window_ns is not None:
+        pairs.insert(1, ("at own pace", duration(device.own_window_ns)))
     if device.stalled_ns:
         pairs.append(("kernels waiting for pages", _share(device.stalled_ns, window)))
     if device.opaque_ns:

@@ -8,6 +8,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
+from overlapcheck.renderers._window_words import at_pace
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -31,11 +32,20 @@ def plain(text: str, most: int = MAX_TEXT) -> str:
 
 
 def headline(report: Report) -> str:
-    """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable"."""
+    """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable".
+
+    A failure that may be the recording's says so first, and what settles it.
+    """
+    said, how = _behind(report), report.verdict.settle_with
+    return f"as recorded (to settle it: {plain(how)}): {said}" if how else said
+
+
+def _behind(report: Report) -> str:
     outcome, checks = report.verdict.outcome, report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
     if outcome is Outcome.PASS:
-        return f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        return said + at_pace(report)
     if outcome is Outcome.INCONCLUSIVE:
         return plain(behind[0].reason) if behind else "nothing was recorded"
     several = len(report.devices) > 1
@@ -44,7 +54,9 @@ def headline(report: Report) -> str:
     said = ", ".join([*names[:MAX_NAMES], *rest])
     first = report.findings[0] if report.findings else None
     cause = f"; first cause: {plain(first.cause, 80)}" if first and is_material(first) else ""
-    return f"{len(behind)} of {count_of(len(checks), 'check')} failed: {said}{cause}"
+    return (
+        f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {said}{cause}"
+    )
 
 
 def _name(check: Check, several: bool) -> str:
@@ -65,6 +77,11 @@ def device_text(device: DeviceReport) -> str:
 def window_text(device: DeviceReport) -> str:
     """Which part of the trace was judged, and why this part."""
     return plain(" ".join(line.plain for line in window_lines(device)).strip()[len("window") :])
+
+
+def pace_text(device: DeviceReport) -> str:
+    """How long a step took, and how long it takes when nothing records; "" where nobody asked."""
+    return plain(device.pace.told) if device.pace else ""
 
 
 def measured_text(check: Check) -> str:

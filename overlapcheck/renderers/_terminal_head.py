@@ -20,7 +20,7 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
     wrap,
 )
-from overlapcheck.renderers._window_words import part_without_steps
+from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
@@ -42,22 +42,47 @@ _MEANINGS = (
     ("idle", "time in which no kernel computed"),
     ("exposed comm", "time in which collectives ran and no kernel computed"),
     ("copies", "whether there were copies to judge at all"),
+    ("sanitizer", "what PyTorch's own sanitizer says, in a run of its own"),
+    ("streams", "whether streams wait for each other as was agreed on"),
 )
 
 
+def verdict_lines(report: Report) -> list[Text]:
+    """The answer: outcome, and which checks stand behind it, in one line.
+
+    A failure that may be the recording's says so first, and what settles it.
+    """
+    if not report.verdict.settle_with:
+        return [verdict_line(report)]
+    mark = _mark_of(report)
+    how = report.verdict.settle_with.split(" (")[0]
+    said = clip(f"as recorded; to settle it: {how}", WIDTH - width_of(mark) - 2)
+    return [text_of(mark, "  ", said), verdict_line(report)]
+
+
+def _mark_of(report: Report) -> Text:
+    outcome = report.verdict.outcome
+    return styled(outcome.value, OUTCOME_STYLES[outcome])
+
+
 def verdict_line(report: Report) -> Text:
-    """The answer in one line: outcome, and which checks stand behind it."""
+    """Outcome, and which checks stand behind it."""
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
+    pace = at_pace(report)
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
+        said += pace
     elif outcome is Outcome.INCONCLUSIVE:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        said = f"{of} failed: {_names(behind, report)}{_first_cause(report)}"
-    mark = styled(outcome.value, OUTCOME_STYLES[outcome])
+        # A cause says where time goes, and an order costs none.
+        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
+        cause = "" if of_order else _first_cause(report)
+        said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
+    mark = _mark_of(report)
     return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
 
 
@@ -149,6 +174,13 @@ def _window_part(window: WindowSummary) -> str:
         family = f" of '{clip_middle(window.step_family, 30)}'" if window.step_family else ""
         return f"{window.steps_text}{family}"
     return part_without_steps(window.source)
+
+
+def pace_lines(device: DeviceReport) -> list[Text]:
+    """How long a step took, and how long it takes when nothing records."""
+    if device.pace is None or not device.pace.told:
+        return []
+    return paragraph(styled("pace", DIM), device.pace.told, hang=_LABEL)
 
 
 def note_lines(device: DeviceReport) -> list[Text]:

@@ -1,6 +1,9 @@
-"""What a window without steps is, in words."""
+"""Words for the window without steps, and for the pace at which it is judged."""
 
 from __future__ import annotations
+
+from overlapcheck.report import Report
+from overlapcheck.verdict import Basis
 
 _PARTS = {
     "option": "the part asked for",
@@ -12,3 +15,8 @@ _PARTS = {
 def part_without_steps(source: str) -> str:
     """The part of the trace that a source of windows takes."""
     return _PARTS.get(source, "first kernel to last")
+
+
+def at_pace(report: Report) -> str:
+    """The pace that the verdict is on, where that is the program's own; "" as recorded."""
+    return " at own pace" if report.verdict.basis is Basis.OWN_PACE else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from overlapcheck.quantities import count_of
 from overlapcheck.renderers import _html_causes as causes
 from overlapcheck.renderers import _html_head as head
+from overlapcheck.renderers import _html_streams as streams
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
 from overlapcheck.renderers._html_tables import tables
@@ -33,7 +36,7 @@ class HtmlRenderer:
             _body(report, devices, slot),
             styles=("style.css",),
             scripts=("timeline.js", "page.js"),
-            data=[timeline_data(d.timeline, slot) if d.timeline else None for d in devices],
+            data=[_data(report, device, slot) for device in devices],
         )
 
 
@@ -85,10 +88,12 @@ def _device(
     window = el("p", head.window_text(device.window, device.window_ns), cls="window")
     content = html(
         window,
+        el("p", device.pace.told, cls="window") if device.pace and device.pace.told else None,
         head.figures(device),
         *(el("p", f"Note: {note}", cls="note") for note in device.notes),
         head.checks_table(report.verdict.of_device(key).checks),
         timeline_block(device, number, slot),
+        _streams(report, device),
         causes.ledger_block(device, number, slot),
         causes.findings_block(findings, slot),
         tables(device),
@@ -98,6 +103,24 @@ def _device(
         return el("section", title, content, **facts)
     folded = el("summary", head.badge(outcome), title)
     return el("details", folded, content, **facts, open=number < _OPEN_DEVICES)
+
+
+def _data(report: Report, device: DeviceReport, slot: dict[str, int]) -> dict[str, Any] | None:
+    """What the script draws of a device; None without a timeline."""
+    if device.timeline is None:
+        return None
+    data = timeline_data(device.timeline, slot)
+    graph = streams.graph_of(report.streams, device.process)
+    if graph is not None:
+        data["instances"] += streams.edge_instances(graph, device.timeline)
+    return data
+
+
+def _streams(report: Report, device: DeviceReport) -> Html | None:
+    graph = streams.graph_of(report.streams, device.process)
+    if report.streams is None or graph is None:
+        return None
+    return streams.streams_block(report.streams, graph, device.timeline)
 
 
 def _footer(report: Report) -> str:

@@ -20,6 +20,7 @@ from overlapcheck.renderers._plain_text import (
     limit_text,
     measured_text,
     origin_text,
+    pace_text,
     place_text,
     plain,
     window_text,
@@ -61,6 +62,8 @@ def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
         capture.recorder or "recorder": capture.nsys_version,
         "window": window_text(device) if device else "",
         "moved thresholds": report.moved,
+        "pace": pace_text(device) if device else "",
+        "basis": report.verdict.basis.value,
     }
 
 

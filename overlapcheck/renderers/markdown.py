@@ -20,6 +20,7 @@ from overlapcheck.renderers._plain_text import (
     limit_text,
     measured_text,
     origin_text,
+    pace_text,
     place_text,
     window_text,
 )
@@ -137,6 +138,8 @@ def _cause(rank: int, found: Finding) -> str:
 
 def _numbers(device: DeviceReport) -> Iterator[str]:
     yield f"Window: {inline(window_text(device))}\n"
+    if pace_text(device):
+        yield f"Pace: {inline(pace_text(device))}\n"
     if device.stalled_ns:
         yield f"Kernels wait for pages in {duration(device.stalled_ns)} of it.\n"
     if device.notes:

@@ -52,6 +52,7 @@ class SarifRenderer(RootedFormat):
             properties={
                 "outcome": report.verdict.outcome.value,
                 "headline": headline(report),
+                "basis": report.verdict.basis.value,
                 "report": plain(report.capture.report),
                 **({"thresholds": dict(report.thresholds)} if report.thresholds else {}),
             },

@@ -45,7 +45,7 @@ class TerminalRenderer(TerminalFormat):
 
 def _lines(report: Report) -> list[Text]:
     devices = sorted(report.devices, key=lambda device: _ORDER.index(_outcome(report, device)))
-    blocks = [[head.verdict_line(report)]]
+    blocks = [head.verdict_lines(report)]
     if len(devices) == 1:
         blocks.append([*head.looked_at(report), *_subject(devices[0])])
     else:
@@ -58,7 +58,7 @@ def _lines(report: Report) -> list[Text]:
         blocks += _device(report, device, explain=device is devices[0])
     blocks.append([_in_a_line(report, device) for device in devices[MAX_DEVICES:]])
     blocks.append(head.problem_lines(report))
-    blocks.append([head.verdict_line(report)])
+    blocks.append(head.verdict_lines(report))
     lines: list[Text] = []
     for block in filter(None, blocks):
         lines += [text_of(), *block] if lines else block
@@ -88,7 +88,12 @@ def _subject(device: DeviceReport) -> list[Text]:
 
 
 def _window_and_time(device: DeviceReport) -> list[Text]:
-    return [*head.window_lines(device), *tables.time_lines(device), *head.note_lines(device)]
+    return [
+        *head.window_lines(device),
+        *head.pace_lines(device),
+        *tables.time_lines(device),
+        *head.note_lines(device),
+    ]
 
 
 def _device(report: Report, device: DeviceReport, *, explain: bool) -> list[list[Text]]:

@@ -13,6 +13,7 @@ from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.pace import Pace
 from overlapcheck.report import (
     BlockingSummary,
     CaptureSummary,
@@ -138,7 +139,7 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
         window_ns=window.length_ns,
         compute_ns=device.compute_ns,
         opaque_ns=device.opaque.total_ns,
-        idle_ns=device.idle_ns,
+        idle_ns=device.recorded_idle_ns,
         communication_ns=device.communication.total_ns,
         communication_hidden_ns=device.communication_hidden_ns,
         bound_ns=device.bound_ns,
@@ -160,8 +161,16 @@ def _device(trace: Trace, device: DeviceMeasurements, outcome: Outcome) -> Devic
         stalled_ns=device.stalled.total_ns,
         notes=device.notes,
         ranges=tuple(_range(part) for part in device.ranges),
+        pace=_pace(device),
+        own_window_ns=device.length_ns if device.pace and device.pace.own_ns else None,
         collective_speeds=device_speeds(device.collectives)[:WORST_ROWS],
     )
+
+
+def _pace(device: DeviceMeasurements) -> Pace | None:
+    if device.pace or not device.window.steps:
+        return device.pace
+    return Pace(round(device.recorded_ns / device.window.steps))
 
 
 def _title(trace: Trace, number: int) -> str:
@@ -185,10 +194,10 @@ def _range(part: RangeUse) -> RangeSummary:
         pattern=part.pattern,
         closed=part.closed,
         instances=part.instances,
-        length_ns=part.length_ns,
+        length_ns=part.recorded_ns,
         compute_ns=part.compute_ns,
         opaque_ns=part.opaque.total_ns,
-        idle_ns=part.idle_ns,
+        idle_ns=part.recorded_idle_ns,
         communication_ns=part.communication.total_ns,
         communication_hidden_ns=part.communication_hidden_ns,
         bound_ns=part.bound_ns,

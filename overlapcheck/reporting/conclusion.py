@@ -17,7 +17,7 @@ def conclusion(device: DeviceMeasurements) -> str:
 
     Only of a device that passes: that nothing is to gain would contradict any other verdict.
     """
-    window_ns = device.window.length_ns
+    window_ns = device.length_ns
     if not window_ns or device.opaque or device.stalled.total_ns >= MATERIAL_SHARE * window_ns:
         return ""
     length = device.ledger.end_ns - device.ledger.start_ns
@@ -38,11 +38,11 @@ def _busiest_copies(device: DeviceMeasurements) -> str:
     if device.one_copy_engine and device.link_bound_ns > max(
         (copies.pinned.total_ns for copies in device.copies.values()), default=0
     ):
-        share = percent(device.link_bound_ns / device.window.length_ns)
+        share = percent(device.link_bound_ns / device.length_ns)
         return f"copies in and out take turns on the one copy engine, busy {share} of the time"
     judged = [device.copies[d] for d in JUDGED_DIRECTIONS if d in device.copies]
     busiest = max(judged, key=lambda copies: copies.copy_ns)
-    share = percent(busiest.copy_ns / device.window.length_ns)
+    share = percent(busiest.copy_ns / device.length_ns)
     return (
         f"the link moves {busiest.direction} copies {share} of the time"
         f" at {bandwidth(busiest.bytes, busiest.copy_ns)}"

@@ -41,7 +41,7 @@ def worst_pieces(device: DeviceMeasurements) -> Worst:
     pieces: list[int] = []
     for reason in np.argsort(-total, kind="stable").tolist():
         rows = np.flatnonzero(ledger.reason == reason)
-        material = total[reason] >= MATERIAL_SHARE * device.window.length_ns
+        material = total[reason] >= MATERIAL_SHARE * device.length_ns
         most = INSTANCES if material else 1
         if rows.size > most:
             least = np.partition(length[rows], -most)[-most]

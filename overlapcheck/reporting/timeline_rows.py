@@ -161,7 +161,7 @@ def draw_rows(
 def _causes(drawing: Drawing, device: DeviceMeasurements) -> None:
     ledger = device.ledger
     length = ledger.end_ns - ledger.start_ns
-    share = percent(device.idle_ns / max(device.window.length_ns, 1))
+    share = percent(device.recorded_idle_ns / max(device.recorded_ns, 1))
     drawing.rows.append(TimelineRow(RowRole.CAUSES, "no compute", f"{share} of the window"))
     for reason in np.unique(ledger.reason).tolist():
         rows = ledger.reason == reason

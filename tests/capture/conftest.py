@@ -88,11 +88,12 @@ class Machine:
         *arguments: str,
         environment: Mapping[str, str] | None = None,
         through: Sequence[str] = (),
+        module: str = "overlapcheck",
     ) -> Running:
         errors = self.work.parent / f"stderr-{len(self.started)}"
         with errors.open("wb") as stderr:
             child = subprocess.Popen(
-                [*through, sys.executable, "-m", "overlapcheck", *arguments],
+                [*through, sys.executable, "-m", module, *arguments],
                 cwd=self.work,
                 env=self.environment(environment),
                 stdin=subprocess.DEVNULL,

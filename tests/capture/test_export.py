@@ -65,6 +65,19 @@ def test_second_export_is_the_first_one(report: Path, real_nsys: Nsys) -> None:
 
 
 @pytest.mark.nsys
+def test_what_we_left_beside_a_report_is_used_again_by_us_while_it_is_that(
+    report: Path, real_nsys: Nsys
+) -> None:
+    beside = report.with_suffix(".sqlite")
+    reading = Reading(nsys=real_nsys.path, keep_export=beside)
+    first, again = export_sqlite(report, reading), export_sqlite(report, reading)
+    assert (first.path, first.cached) == (again.path, not again.cached) == (beside, False)
+
+    beside.write_bytes(beside.read_bytes())
+    assert export_sqlite(report, reading).path != beside
+
+
+@pytest.mark.nsys
 def test_file_of_the_user_is_neither_used_nor_touched(report: Path, real_nsys: Nsys) -> None:
     mine = report.with_suffix(".sqlite")
     mine.write_text("mine")

@@ -8,6 +8,7 @@ import pytest
 
 from overlapcheck.capture.spec import (
     CaptureSpec,
+    control_spec,
     missing_flags,
     parse_nsys_args,
     profile_argv,
@@ -66,6 +67,41 @@ def test_mpi_is_traced_where_a_launcher_starts_the_program() -> None:
     assert uses_mpi(["srun", "./app"], {})
     assert uses_mpi(["./app"], {"OMPI_COMM_WORLD_RANK": "3"})
     assert not uses_mpi(["python3", "mpirun"], {"SLURM_JOB_ID": "7"})
+
+
+def test_a_light_recording_leaves_out_what_no_verdict_needs() -> None:
+    light, full = argv(CaptureSpec(light=True)), argv(CaptureSpec())
+
+    assert set(full) - set(light) == {"--trace=cuda,nvtx,osrt"}
+    assert set(light) - set(full) == {"--trace=cuda,nvtx"}
+    assert "--trace=cuda,nvtx" in argv(CaptureSpec(light=True, mpi=True))
+
+
+def test_a_control_records_ranges_and_nothing_else() -> None:
+    asked = CaptureSpec(
+        event_trace=True, backtrace=True, sync_debug=True, light=True, mpi=True, duration_s=3
+    )
+    words = argv(control_spec(asked))
+
+    assert {"--trace=nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-event-trace=false"} <= set(
+        words
+    )
+    assert {"--duration=3", "--kill=sigterm", "--wait=primary"} <= set(words)
+    assert not any(word.startswith(("--cudabacktrace", "--cuda-graph")) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("extra", "kept"),
+    [
+        ("-e A=1 --env-var=B=2 --run-as me", "-e A=1 --env-var=B=2 --run-as me"),
+        ("--gpu-metrics-device all --wait all -t cuda", "--wait all"),
+        ("-eA=1 --sample=process-tree -s cpu", "-eA=1"),
+    ],
+)
+def test_a_control_keeps_what_says_how_the_program_runs(extra: str, kept: str) -> None:
+    spec = control_spec(CaptureSpec(extra=parse_nsys_args(extra)))
+
+    assert list(spec.extra) == kept.split()
 
 
 def test_mpi_is_left_to_an_nsys_that_knows_it() -> None:

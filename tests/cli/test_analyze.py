@@ -441,7 +441,7 @@ def test_every_option_is_in_the_help() -> None:
 
     judging = "--min-overlap --no-ceiling --max-recoverable --max-idle --max-exposed-comm"
     choosing = "--steps --skip --window --device --comm-pattern"
-    others = "--require-copies --fail-on --format --output --nsys"
+    others = "--require-copies --fail-on --streams --format --output --nsys"
     for option in f"{judging} {choosing} {others}".split():
         assert option in text
 

@@ -69,9 +69,9 @@ def test_everything_that_the_file_offers_is_a_setting(tmp_path: Path) -> None:
 
     assert set(settings) == {
         "min-overlap", "ceiling", "max-recoverable", "max-idle", "max-exposed-comm",
-        "require-copies", "fail-on", "steps", "skip", "comm-patterns", "overlap h2d",
+        "require-copies", "fail-on", "steps", "skip", "step-time", "comm-patterns", "overlap h2d",
         "overlap d2h", "allow", "ranges", "max-failing-ranks", "thresholds",
-        "expect-ranks",
+        "expect-ranks", "streams",
     }  # fmt: skip
     assert settings["max-recoverable"].value == 5
     assert set(settings["ranges"].value["forward*"]) == {"min-overlap", "max-recoverable"}

@@ -15,6 +15,7 @@ from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.captured import CapturedReport
 from overlapcheck.cli import cli
 from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
+from overlapcheck.sanitizer_run import SanitizerRun
 from tests.renderers.reports import REPORTS
 
 NSYS = Nsys(Path("/n/nsys"), "2025.3.1.90-1")
@@ -82,12 +83,15 @@ def test_ours_end_where_the_command_begins(
 def test_options_become_a_spec(stages: Stages) -> None:
     run(
         *("--delay", "5", "--duration", "30", "--backtrace", "--event-trace"),
+        *("--light", "--mark-steps"),
         *("--capture-range", "nvtx:step", "--nsys-args", "--gpu-metrics-devices=0 -s 'a b'"),
         "prog",
     )
     assert stages.profiled["spec"] == CaptureSpec(
         event_trace=True,
         backtrace=True,
+        light=True,
+        mark_steps=True,
         delay_s=5,
         duration_s=30,
         capture_range="nvtx:step",
@@ -158,6 +162,7 @@ def test_failed_capture_is_not_analyzed(stages: Stages) -> None:
         (["--nsys-args", "'", "prog"], "--nsys-args"),
         (["-o", "a.nsys-rep", "-o", "b.nsys-rep", "prog"], "there is one report"),
         (["--keep", "d", "-o", "a.nsys-rep", "prog"], "both say where the report goes"),
+        (["--control", "often", "prog"], "not auto, always, never or a number"),
         (["--keep", "a.nsys-rep", "prog"], "names a folder"),
     ],
 )
@@ -175,3 +180,28 @@ def test_usage_errors(stages: Stages, arguments: list[str]) -> None:
     result = CliRunner().invoke(cli, ["run", *arguments])
     assert result.exit_code == ExitCode.USAGE
     assert stages.profiled == {}
+
+
+def test_the_sanitizer_gets_the_command_once_more_and_its_answer_counts(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[tuple[str, ...], int]] = []
+
+    def sanitize(command: Sequence[str], *, at_most_s: int) -> SanitizerRun:
+        asked.append((tuple(command), at_most_s))
+        return SanitizerRun((), 3)
+
+    delivered: list[Any] = []
+    monkeypatch.setattr("overlapcheck.capture.sanitizer.sanitize", sanitize)
+
+    def deliver(report: Any, _: Any) -> ExitCode:
+        delivered.append(report)
+        return ExitCode.PASS
+
+    monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
+    run("--duration", "5", "--sanitizer", "python", "train.py")
+    run("python", "train.py")
+
+    assert asked == [(("python", "train.py"), 5)]
+    names = [[check.name for check in report.verdict.checks] for report in delivered]
+    assert ["sanitizer" in found for found in names] == [True, False]

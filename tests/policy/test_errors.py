@@ -72,7 +72,7 @@ def message(folder: Path, text: str | bytes, name: str = "overlapcheck.toml", **
         ("profiles.nightly.profiles = {}", "profiles.nightly.profiles is no setting; it may be"
          " allow, ceiling, comm-patterns, expect-ranks, fail-on, max-exposed-comm,"
          " max-failing-ranks, max-idle, max-recoverable, min-overlap, overlap, ranges,"
-         " require-copies, skip, steps, thresholds"),
+         " require-copies, skip, step-time, steps, streams, thresholds"),
         ("ranges = 3", "ranges = 3 is not a table; write [ranges]"),
         ("[ranges]\nforward = 90", "ranges.forward = 90 is not a table; write [ranges.forward]"),
         ('[ranges."forward*"]', 'ranges."forward*" sets no limit; give one: min-overlap,'

@@ -46,6 +46,22 @@ def test_a_folder_gives_its_reports_at_any_depth_but_nothing_hidden(tmp_path: Pa
     assert names(expand([str(tmp_path)])) == ["r0.nsys-rep", "r1.qdrep"]
 
 
+def test_controls_beside_their_recordings_are_no_ranks(tmp_path: Path) -> None:
+    touch(
+        tmp_path,
+        *("r0.nsys-rep", "r0.control.nsys-rep", "r0.control-2.nsys-rep", "r0.again.nsys-rep"),
+        *("r1.sqlite", "r1.nsys-rep", "r1.control.nsys-rep"),
+    )
+
+    assert names(expand([str(tmp_path)])) == ["r0.nsys-rep", "r1.nsys-rep"]
+    assert names(expand([str(tmp_path / "*.nsys-rep")])) == ["r0.nsys-rep", "r1.nsys-rep"]
+    assert names(expand([str(tmp_path / "*.control.nsys-rep")])) == [
+        "r0.control.nsys-rep",
+        "r1.control.nsys-rep",
+    ]
+    assert names(expand([str(tmp_path / "r0.control.nsys-rep")])) == ["r0.control.nsys-rep"]
+
+
 def test_a_report_and_its_export_count_once(tmp_path: Path) -> None:
     touch(
         tmp_path,

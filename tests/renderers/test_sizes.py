@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from overlapcheck.brief import MOST_BYTES
 from overlapcheck.pipeline import analyze
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers._markdown_text import MOST_CHARACTERS
@@ -20,6 +21,8 @@ MOST = {
     "terminal": 10 * KB,
     # Lists of the worst 10 to 50 rows, three or four picture rows of 40 cells.
     "json": 60 * KB,
+    # Read by an assistant that pays by the word.
+    "brief": MOST_BYTES,
     # GitHub refuses a comment that is longer.
     "markdown": MOST_CHARACTERS,
     # A case for each of three checks, the causes in the body of those that failed.

@@ -37,6 +37,8 @@ _BESIDE_THE_STEPS = re.compile(
     r"warm.?up|pre.?fetch|data.?load|(?<![a-z])(pre.?)?(load|fetch|read)(er|ing)?(?![a-z])",
     re.IGNORECASE,
 )
+_MARKED_FOR_THE_USER = re.compile(r"\(--mark-steps, \w+\)$")
+"""Of `run --mark-steps`: each step ends where the next begins, the last with the program."""
 _NUMBER = re.compile(r"\d+")
 _MOST_DIGITS = 18
 """Longer ones are no count of steps, and no int64."""
@@ -101,6 +103,8 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         columns = (mine.start_ns, mine.end_ns, mine.tid, mine.name_id)
         again = np.all([column[1:] == column[:-1] for column in columns], axis=0)
         mine = mine.rows(np.append(True, ~again)) if again.any() else mine
+        if _MARKED_FOR_THE_USER.search(family):
+            mine = mine.rows(np.arange(len(mine) - 1))
         beside = bool(_BESIDE_THE_STEPS.search(family))
         rank = (not beside, Intervals.of(mine.start_ns, mine.end_ns).total_ns)
         if len(mine) >= Thresholds.steps_least and rank > best_rank:

@@ -440,8 +440,9 @@ class Timeline {
       list.append(item);
     });
     const title = document.createElement("p"), strong = document.createElement("strong");
-    strong.textContent = cause;
-    title.append(strong, `, worst ${turn + 1} of ${all.length}: ${duration(this.instance.span[1] - this.instance.span[0])}`);
+    strong.textContent = this.instance.said || cause;
+    title.append(strong);
+    if (!this.instance.said) title.append(`, worst ${turn + 1} of ${all.length}: ${duration(this.instance.span[1] - this.instance.span[0])}`);
     this.chainBox.replaceChildren(title, list);
     this.chainBox.hidden = false;
     return { turn: turn + 1, of: all.length };

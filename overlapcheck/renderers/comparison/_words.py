@@ -41,10 +41,11 @@ def _step(device: DeviceComparison) -> str:
         changed = [q for q in device.shares if q.change in (Change.BETTER, Change.WORSE)]
         told = [f"{q.name} {percent(q.base)} -> {percent(q.new)}" for q in changed]
         return ", ".join(told) or "every share within noise"
-    said = f"median step {value(step, step.base)} -> {value(step, step.new)}"
+    which = "median step" if step.name == "step time" else step.name
+    said = f"{which} {value(step, step.base)} -> {value(step, step.new)}"
     if step.change is Change.NONE:
         if step.base == step.new:
-            return f"median step {value(step, step.base)} on both sides"
+            return f"{which} {value(step, step.base)} on both sides"
         return f"{said}, within noise"
     word = "won" if step.change is Change.BETTER else "lost"
     lost = abs(step.new - step.base)

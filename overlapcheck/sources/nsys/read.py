@@ -86,12 +86,12 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
     if not isinstance(directives, Missing):
         used.append(directives.file_id)
     used.append(np.array(list(thread_name_ids.values()), dtype=np.int64))
-    names = _texts(db, used) | inline_texts
+    names = texts_of(db, used) | inline_texts
     if not isinstance(api_calls, Missing):
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
     info = metadata.read_capture_info(db, work.untimed, work.backward)
-    people = metadata.read_people_and_machines(db)
+    people = metadata.people_and_machines(db)
     process_names = {
         key: thread_text(name, people) for key, name in target.read_process_names(db, pids).items()
     }
@@ -189,7 +189,7 @@ def _first_free_id(db: Database) -> int:
     return int(integers(db.query("SELECT ifnull(max(id), -1) AS id FROM StringIds"), "id")[0]) + 1
 
 
-def _texts(db: Database, used: Iterable[Ints]) -> dict[int, str]:
+def texts_of(db: Database, used: Iterable[Ints]) -> dict[int, str]:
     """Texts of the ids that rows refer to; an export holds many more."""
     wanted = distinct(np.concatenate([distinct(ids) for ids in used]))
     wanted = wanted[wanted != ABSENT]

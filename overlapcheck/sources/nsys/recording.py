@@ -42,6 +42,10 @@ NSYS = Recorder(
         Content.UNDISTURBED: "record less: --trace=cuda,nvtx,osrt without backtraces"
         " (--cudabacktrace=none, --sample=none, --cpuctxsw=none), no --cuda-event-trace",
         Content.OTHER_USERS: "record again with --trace=cuda,nvtx,osrt and --gpuctxsw=true",
+        Content.STEPS: "overlapcheck run --mark-steps --control always PROGRAM (or mark its steps"
+        " with NVTX ranges: 'step 3')",
+        Content.OWN_PACE: "overlapcheck run --control always PROGRAM (or of this recording:"
+        " nsys profile --trace=nvtx PROGRAM, overlapcheck analyze REPORT --control CONTROL)",
     },
     list_ranges="nsys stats --report nvtx_sum REPORT",
 )

@@ -9,6 +9,7 @@ from overlapcheck.errors import OverlapcheckError, ReportDamaged
 from overlapcheck.recorder import Content
 
 if TYPE_CHECKING:
+    from overlapcheck.shared_part import Kept, Part
     from overlapcheck.trace import Trace
 
 
@@ -43,6 +44,12 @@ class NsysSource:
         from overlapcheck.sources.nsys.read import read_trace
 
         return read_trace(path, window_ns)
+
+    def shared(self, path: Path, part: Part, /) -> tuple[bytes, Kept]:
+        """See `Shares`."""
+        from overlapcheck.sources.nsys.sharing.write import shared_export
+
+        return shared_export(path, part)
 
     def record_again(self, lacking: Content, /) -> str | None:
         """See `Source`."""

@@ -17,6 +17,7 @@ from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
+from overlapcheck.renderers.streams import stream_renderers
 from overlapcheck.reporting.tables import measured_tables
 from overlapcheck.saved import encoded_result
 from tests.export import Export, edit
@@ -197,6 +198,18 @@ def test_names_of_processes_and_threads_are_read_as_command_lines(name: str, exp
 
     assert "xyz" not in text
     assert "example.org" not in text
+
+
+@pytest.mark.parametrize("name", sorted(stream_renderers()))
+def test_neither_do_streams(name: str, export: Path) -> None:
+    edit(
+        export,
+        "UPDATE StringIds SET value = '/home/xyz-person/' || value WHERE id IN"
+        " (SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL)",
+        "UPDATE NVTX_EVENTS SET text = '/Users/xyz-person/' || text",
+    )
+
+    assert "xyz" not in stream_renderers()[name].render(pipeline.streams(export))
 
 
 @pytest.mark.parametrize("name", ["PROCESS_0:USER_NAME", "DEVICE_DISPLAY_NAME"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from overlapcheck.sources.nsys.database import Database
 
-_MEMORY_LABELS = {
+MEMORY_LABELS = {
     "pageable": MemoryKind.PAGEABLE,
     "pinned": MemoryKind.PINNED,
     "device": MemoryKind.DEVICE,
@@ -30,7 +30,7 @@ _MEMORY_LABELS = {
     "unknown": MemoryKind.UNKNOWN,
 }
 # An array lies in device memory, so copies to and from it use the link like any other.
-_COPY_LABELS = {
+COPY_LABELS = {
     "host-to-device": CopyKind.HOST_TO_DEVICE,
     "device-to-host": CopyKind.DEVICE_TO_HOST,
     "host-to-array": CopyKind.HOST_TO_DEVICE,
@@ -75,13 +75,13 @@ _STREAM_NUMBERS = {1: StreamKind.BLOCKING, 2: StreamKind.NON_BLOCKING, 3: Stream
 
 def copy_kinds(db: Database, numbers: Ints) -> Ints:
     """CopyKind of each row."""
-    labelled = _labels(db, "ENUM_CUDA_MEMCPY_OPER", _COPY_LABELS)
+    labelled = _labels(db, "ENUM_CUDA_MEMCPY_OPER", COPY_LABELS)
     return _translate(numbers, _COPY_NUMBERS | labelled, CopyKind.UNKNOWN)
 
 
 def memory_kinds(db: Database, numbers: Ints) -> Ints:
     """MemoryKind of each row; UNKNOWN where not recorded."""
-    labelled = _labels(db, "ENUM_CUDA_MEM_KIND", _MEMORY_LABELS)
+    labelled = _labels(db, "ENUM_CUDA_MEM_KIND", MEMORY_LABELS)
     return _translate(numbers, _MEMORY_NUMBERS | labelled, MemoryKind.UNKNOWN)
 
 

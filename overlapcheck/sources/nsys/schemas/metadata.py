@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database
 
 # nsys's milder warnings accompany sound recordings.
-_LOSS_MESSAGES = (
+LOSS_MESSAGES = (
     "some cupti events may be missing",
     "couldn't allocate cupti buf",
     "reached the size limit on recording trace events",
@@ -71,7 +71,7 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
         backward: GPU rows that were left out because they end before they start.
     """
     export = _export_metadata(db)
-    capture, names = _capture_metadata(db), read_people_and_machines(db)
+    capture, names = _capture_metadata(db), people_and_machines(db)
     traced = frozenset(value for name, value in capture if name == "CAPTURE_EVENT_TYPE")
     return CaptureInfo(
         recorder_version=export.get("EXPORT_PRODUCT_VERSION", ""),
@@ -80,8 +80,8 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
         traced=traced,
         asked_for_gpu_work="Cuda" in traced,
         graph_granularity=_graph_granularity(db, capture),
-        driver_version=_driver_version(db),
-        environment=_environment(db),
+        driver_version=read_driver_version(db),
+        environment=variables_that_matter(db),
         diagnostics=_diagnostics(db, names),
         utc_start_ns=_utc_start(db),
         dropped_untimed=untimed,
@@ -90,7 +90,8 @@ def read_capture_info(db: Database, untimed: int, backward: int = 0) -> CaptureI
     )
 
 
-def _pairs(db: Database, table: str, where: str = "1") -> list[tuple[str, str]]:
+def pairs(db: Database, table: str, where: str = "1") -> list[tuple[str, str]]:
+    """Names and values of a table of facts; none where the export lacks it."""
     if not db.has(table, "name", "value"):
         return []
     rows = db.query(
@@ -101,15 +102,16 @@ def _pairs(db: Database, table: str, where: str = "1") -> list[tuple[str, str]]:
 
 
 def _export_metadata(db: Database) -> dict[str, str]:
-    return dict(_pairs(db, "EXPORT_META_DATA") + _pairs(db, "META_DATA_EXPORT"))
+    return dict(pairs(db, "EXPORT_META_DATA") + pairs(db, "META_DATA_EXPORT"))
 
 
 def _capture_metadata(db: Database) -> list[tuple[str, str]]:
     # The environment never leaves the database through here.
-    return _pairs(db, "META_DATA_CAPTURE", "name NOT LIKE '%ENVIRONMENT%'")
+    return pairs(db, "META_DATA_CAPTURE", "name NOT LIKE '%ENVIRONMENT%'")
 
 
-def _environment(db: Database) -> dict[str, str]:
+def variables_that_matter(db: Database) -> dict[str, str]:
+    """Variables that change how a program runs, those whose value names nobody."""
     return {
         name: value
         for name, value in _variables(db, _KEPT_VARIABLES)
@@ -122,18 +124,18 @@ def _variables(db: Database, names: Collection[str]) -> list[tuple[str, str]]:
     # An underscore of LIKE is any letter; GLOB knows none.
     kept = " OR ".join(f"value GLOB '{name}=*'" for name in names)
     where = f"name LIKE '%ENVIRONMENT_VARIABLE%' AND ({kept})"
-    found = (_VARIABLE.fullmatch(value) for _, value in _pairs(db, "META_DATA_CAPTURE", where))
+    found = (_VARIABLE.fullmatch(value) for _, value in pairs(db, "META_DATA_CAPTURE", where))
     return [(match[1], match[2]) for match in found if match and match[1] in names]
 
 
-def read_people_and_machines(db: Database) -> frozenset[str]:
-    """Names of users and hosts, as the recording itself tells them."""
-    export = _export_metadata(db)
+def people_and_machines(db: Database) -> frozenset[str]:
+    """Names of the user and the host, as the recording itself tells them."""
     told = {value for _, value in _variables(db, _NAMING_VARIABLES)}
-    told |= {value for _, value in _pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'Hostname'")}
+    told |= {value for _, value in pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'Hostname'")}
     where = "name LIKE 'PROCESS_%:USER_NAME' OR name = 'DEVICE_DISPLAY_NAME'"
-    told |= {value for _, value in _pairs(db, "META_DATA_CAPTURE", where)}
-    told |= {value for name, value in export.items() if name in ("EXPORT_HOST", "EXPORT_USER")}
+    told |= {value for _, value in pairs(db, "META_DATA_CAPTURE", where)}
+    named = ("EXPORT_HOST", "EXPORT_USER")
+    told |= {value for name, value in _export_metadata(db).items() if name in named}
     return frozenset(told | {name.partition(".")[0] for name in told})
 
 
@@ -157,8 +159,9 @@ def _graph_granularity(db: Database, capture: list[tuple[str, str]]) -> GraphGra
     return GraphGranularity.GRAPH if db.has(GRAPH) else GraphGranularity.UNKNOWN
 
 
-def _driver_version(db: Database) -> str:
-    found = dict(_pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'NvDriverVersion'"))
+def read_driver_version(db: Database) -> str:
+    """Version of the driver as its page calls it; "" where it is not known."""
+    found = dict(pairs(db, "TARGET_INFO_SYSTEM_ENV", "name = 'NvDriverVersion'"))
     version = found.get("NvDriverVersion", "")
     # Some exporters wrote a packed number here, which no driver page lists.
     return version if "." in version else ""
@@ -193,7 +196,7 @@ def _diagnostics(db: Database, names: Collection[str]) -> tuple[Diagnostic, ...]
             severity,
             message_text(said, names),
             None if shifted < 0 else process_key(shifted),
-            any(loss in said.lower() for loss in _LOSS_MESSAGES),
+            any(loss in said.lower() for loss in LOSS_MESSAGES),
         )
         for severity, said, shifted in found
     )

@@ -54,7 +54,7 @@ def read_rank_hints(db: Database) -> RankHints:
     names = {
         process_key(shifted): ranks.pop() for shifted, ranks in told.items() if len(ranks) == 1
     }
-    values = _variables(db)
+    values = rank_variables(db)
     return RankHints(
         {name: str(values[name]) for name in RANK_VARIABLES if name in values},
         {rank: values[size] for size, rank in _SIZES.items() if size in values},
@@ -70,7 +70,8 @@ def rank_in(name: str) -> str | None:
     return found.pop()
 
 
-def _variables(db: Database) -> dict[str, int]:
+def rank_variables(db: Database) -> dict[str, int]:
+    """Variables that tell ranks and how many there are; no other leaves the database."""
     table = "META_DATA_CAPTURE"
     if not db.has(table, "name", "value"):
         return {}

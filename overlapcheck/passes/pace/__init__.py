@@ -1,0 +1,1 @@
+"""The program's own pace, and what the recording took beyond it."""

@@ -1,0 +1,1 @@
+"""A part of an export as a new one that names nobody: rows and texts that are known, no others."""

@@ -1,0 +1,1 @@
+"""`StreamWaits` → `StreamGraph`: which stream waits for which, and whether that was agreed on."""

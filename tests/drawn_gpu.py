@@ -1,0 +1,53 @@
+"""`python -m tests.drawn_gpu run ...`: overlapcheck on a machine with a GPU that is drawn.
+
+What nsys records of the program is real, the NVTX ranges of its controls too. Only what the first
+recording would hold of a GPU is drawn: steps of 20 ms in which the device computes for 8 ms, and
+then waits for a host that is late.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from overlapcheck import pipeline
+from overlapcheck.capture import second_run
+from overlapcheck.cli import main
+from overlapcheck.reading import Reading
+from overlapcheck.report import Report
+from tests.pictures import Picture, picture
+
+STEPS = 12
+
+
+def drawing(steps: int = STEPS) -> Picture:
+    """Steps named `step 0`, `step 1` ..."""
+    return picture(
+        """
+        s7  kernel k          |.aaaaaaaaaaaaaaaa.......................|
+        t1  cudaLaunchKernel  |a.......................................|
+        t1  nvtx step         |0000000000000000000000000000000000000000|
+        """,
+        column_us=500,
+        repeat=steps,
+    )
+
+
+def judge_the_drawing(folder: Path) -> None:
+    """Let recordings be judged as the drawing, which lies in a folder."""
+    drawn = drawing().export(folder / "drawn.sqlite")
+    analyze = pipeline.analyze
+
+    def analyze_drawn(_: Path, *, reading: Reading, **options: Any) -> Report:
+        return analyze(drawn, reading=replace(reading, keep_export=None), **options)
+
+    pipeline.analyze = analyze_drawn  # type: ignore[assignment]
+
+
+if __name__ == "__main__":
+    judge_the_drawing(Path(os.environ["TMPDIR"]))
+    if limit_s := os.environ.get("LIMIT_S"):
+        second_run.TIMES_AS_LONG, second_run.ALLOWANCE_S = 0.0, float(limit_s)
+    main()

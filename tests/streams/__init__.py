@@ -1,0 +1,1 @@
+"""Tests of which stream waits for which."""
