@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from overlapcheck.cli.option_types import Number
+from overlapcheck.cli.option_types import FileName, Number
 from overlapcheck.job import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ _OPTIONS = (
     click.option(
         "--control",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=FileName(path_type=Path),
         metavar="CONTROL",
         help="The same program recorded with --trace=nvtx alone, report or export: judge at its own"
         " pace. May repeat: for several runs, or one for each of several reports.",
