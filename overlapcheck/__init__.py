@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
     from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run, trim
+    from overlapcheck.predicted import WhatIf
+    from overlapcheck.predicting import predict
     from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
     from overlapcheck.report import Report
@@ -46,9 +48,11 @@ else:
         "Source": "source",
         "Trace": "trace",
         "Verdict": "verdict",
+        "WhatIf": "predicted",
         "analyze": "pipeline",
         "analyze_ranks": "pipeline",
         "measure": "pipeline",
+        "predict": "predicting",
         "read_trace": "pipeline",
         "run": "pipeline",
         "trim": "pipeline",
@@ -80,10 +84,12 @@ __all__ = [
     "Source",
     "Trace",
     "Verdict",
+    "WhatIf",
     "__version__",
     "analyze",
     "analyze_ranks",
     "measure",
+    "predict",
     "read_trace",
     "run",
     "trim",

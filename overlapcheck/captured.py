@@ -9,6 +9,8 @@ from pathlib import Path
 
 # A program ends with 128 plus the signal that ended it, as a shell has it.
 SIGNAL_BASE = 128
+DURATION = "--duration "
+"""Begins what `stopped_by` says of a program that was to run so many seconds."""
 _SECOND_RUN = re.compile(r"\.(control|again)(-\d+)?$")
 
 
@@ -66,6 +68,8 @@ class CapturedReport:
     @property
     def ending(self) -> str:
         """How the program ended, as a clause."""
+        if self.stopped_by.startswith(DURATION):
+            return f"was stopped after {self.stopped_by.removeprefix(DURATION)} s, as asked"
         if self.signal_name:
             return f"was ended by {self.signal_name} (exit code {self.program_exit})"
         return f"ended with exit code {self.program_exit}"

@@ -8,6 +8,7 @@ from enum import StrEnum
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.finding import SourceLine
 from overlapcheck.report import LedgerEntry
+from overlapcheck.verdict import EXIT_CODES, Outcome
 
 SCHEMA = 1
 """Version of the JSON form of a comparison."""
@@ -53,6 +54,8 @@ class Quantity:
     change: Change
     too_bad: str = ""
     """One clause where it is worse by more than `--fail-if-worse`, else nothing."""
+    too_noisy: str = ""
+    """One clause where the noise hides what `--fail-if-worse` asks about, else nothing."""
 
     @property
     def difference(self) -> float | None:
@@ -74,6 +77,9 @@ class Appeared:
     caveat: str = ""
     """When the advice would be wrong."""
     source: tuple[SourceLine, ...] = ()
+    predicted_win_ns: int | None = None
+    """What repairing it was predicted to win of each step, of causes that are gone; None where that
+    was not known."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,11 @@ class DeviceComparison:
     """Costliest first."""
     new_causes: tuple[Appeared, ...]
     """Costliest first."""
+    compute: Quantity
+    """Compute per step, on average; as a share of the window without steps. With the ledger it sums
+    to `whole`."""
+    whole: Quantity
+    """A step, on average; one, without steps."""
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -118,6 +129,11 @@ class DeviceComparison:
     def too_bad(self) -> tuple[str, ...]:
         """What is worse by more than the limit, one clause each."""
         return tuple(quantity.too_bad for quantity in self.quantities if quantity.too_bad)
+
+    @property
+    def too_noisy(self) -> tuple[str, ...]:
+        """What the limit asks about and the noise hides, one clause each."""
+        return tuple(quantity.too_noisy for quantity in self.quantities if quantity.too_noisy)
 
     @property
     def change(self) -> Change:
@@ -148,6 +164,23 @@ class Comparison:
         return tuple(clause for device in self.devices for clause in device.too_bad)
 
     @property
+    def too_noisy(self) -> tuple[str, ...]:
+        """What the limit asks about and the noise hides on any device, one clause each."""
+        return tuple(clause for device in self.devices for clause in device.too_noisy)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the limit makes of it; PASS where there is none."""
+        if self.too_bad:
+            return Outcome.FAIL
+        return Outcome.INCONCLUSIVE if self.too_noisy else Outcome.PASS
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """Why the outcome is what it is; nothing where it is PASS."""
+        return self.too_bad or self.too_noisy
+
+    @property
     def change(self) -> Change:
         """WORSE where any device is, else BETTER where any is."""
         changes = {device.change for device in self.devices}
@@ -155,5 +188,5 @@ class Comparison:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 where something is worse by more than the limit."""
-        return ExitCode.FAIL if self.too_bad else ExitCode.PASS
+        """1 where something is worse by more than the limit, 3 where the noise hides it."""
+        return EXIT_CODES[self.outcome]

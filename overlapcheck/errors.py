@@ -28,6 +28,8 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
+TRACEBACK = "OVERLAPCHECK_TRACEBACK"
+"""Variable that asks for the whole traceback of an error."""
 _SIGNAL_BASE = 128
 _MOST_TOLD = 200
 """Characters of a message that we did not write."""
@@ -62,6 +64,12 @@ class PolicyInvalid(OverlapcheckError):
 
 
 # ---- finding and running nsys
+
+
+class NoSteadySteps(OverlapcheckError):
+    """What would be compared is the pace of steps, and the recording has none."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class NsysNotFound(OverlapcheckError):
@@ -147,7 +155,7 @@ def foreseen(error: BaseException) -> OverlapcheckError:
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return Unforeseen(
         f"an error of our own, {what}{_place(error)}",
-        "please report it, with what it prints after: export OVERLAPCHECK_TRACEBACK=1",
+        f"please report it, with what it prints after: export {TRACEBACK}=1",
     )
 
 

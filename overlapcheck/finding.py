@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.prediction import Win
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.thresholds import Thresholds
 
@@ -68,6 +69,8 @@ class Finding:
     recurs: bool = True
     """Whether it occurs in at least a quarter of the steps, beyond a spike; without steps always.
     What does not recur ranks behind what does."""
+    predicted: Win | None = None
+    """What repairing it is predicted to win of each step; None where that is not known."""
 
     @property
     def cost_text(self) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.errors import ExitCode
+from overlapcheck.quantities import count_of
 from overlapcheck.report_result import LostReport, RankRow, Settings
 from overlapcheck.verdict import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FLEET_SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
@@ -191,3 +196,32 @@ class FleetReport:
             Outcome.FAIL: ExitCode.FAIL,
             Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
         }[self.outcome]
+
+    def save(self, path: str | Path) -> None:
+        """Write it; the suffix chooses the format, as of `-o`: .html, .json, .md, .txt ...
+
+        Raises:
+            PolicyInvalid: no format has this suffix.
+            OutputUnwritable: naming the file.
+        """
+        from overlapcheck.showing import save
+
+        save(self, path)
+
+    def to_json(self) -> str:
+        """What `--format json` prints."""
+        from overlapcheck.showing import text_of
+
+        return text_of(self, "json")
+
+    def _repr_html_(self) -> str:
+        """The page, in a notebook."""
+        from overlapcheck.showing import in_notebook
+
+        return in_notebook(self)
+
+    def __repr__(self) -> str:
+        """Short: how many were judged, and how it ended."""
+        failed = [check.name for check in self.checks if check.outcome is self.outcome]
+        said = f": {', '.join(failed)}" if self.outcome is not Outcome.PASS and failed else ""
+        return f"<FleetReport {self.outcome} of {count_of(len(self.rows), 'rank')}{said}>"

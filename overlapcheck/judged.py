@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from overlapcheck.finding import Finding
     from overlapcheck.report import DeviceReport, Report
+    from overlapcheck.verdict import Check
 
 _SHARE_DIGITS = 4
 
@@ -69,6 +70,7 @@ class Judged:
         Raises:
             NotProven: the recording is incomplete.
         """
+        __tracebackhide__ = True
         shares = [one.recoverable for one in self._devices() if one.recoverable is not None]
         if not shares:
             raise NotProven("recoverable: the window is empty")
@@ -84,6 +86,7 @@ class Judged:
         Raises:
             NotProven: the recording is incomplete, or has no such copies.
         """
+        __tracebackhide__ = True
         known = ("h2d", "d2h", "p2p")
         if direction not in known:
             raise ValueError(f"overlap({direction!r}): the direction is one of {', '.join(known)}")
@@ -99,6 +102,7 @@ class Judged:
 
     def _devices(self) -> tuple[DeviceReport, ...]:
         """The devices, if the recording can carry a number at all."""
+        __tracebackhide__ = True
         from overlapcheck.verdict import Outcome
 
         for check in self.report.verdict.checks:
@@ -129,6 +133,16 @@ def _told(value: object) -> str:
     return percent(value) if isinstance(value, float) else repr(value)
 
 
+def _numbers(check: Check) -> str:
+    """What was measured, and what it had to be; "" where there is no such number."""
+    from overlapcheck.quantities import percent, percent_beside
+
+    if check.measured is None or check.limit is None:
+        return ""
+    sign = ">=" if check.at_least else "<="
+    return f" {percent_beside(check.measured, check.limit)}, {sign} {percent(check.limit)} asked"
+
+
 def _explanation(judged: Judged, *, checks: bool) -> list[str]:
     """The report and its first material cause with evidence and advice."""
     from overlapcheck.finding import MATERIAL_SHARE
@@ -138,7 +152,8 @@ def _explanation(judged: Judged, *, checks: bool) -> list[str]:
     lines = [f"report: {judged.report.capture.report}"]
     if checks:
         lines += [
-            f"{check.outcome} {check.name}: {check.reason} (limit: {check.limit_from})"
+            f"{check.outcome} {check.name}{_numbers(check)}: {check.reason}"
+            f" (limit: {check.limit_from})"
             for check in judged.report.verdict.checks
             if check.outcome is not Outcome.PASS
         ]

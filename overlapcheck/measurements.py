@@ -22,6 +22,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.order import Order
 from overlapcheck.pace import Pace
+from overlapcheck.quantities import count_of
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
@@ -282,3 +283,7 @@ class Measurements:
     """Who made the recording, and how to make one that lacks less."""
     waits: tuple[StreamWaits, ...] = ()
     """Who waited for whom in each process; empty where nobody asked."""
+
+    def __repr__(self) -> str:
+        """Short: its tables are long."""
+        return f"<Measurements of {count_of(len(self.devices), 'device')}>"

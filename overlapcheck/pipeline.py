@@ -29,7 +29,7 @@ from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.control import control_of
 from overlapcheck.passes.pace.own_pace import own_paces
 from overlapcheck.passes.pace.same_run import other_steps
-from overlapcheck.reading import Reading, silent
+from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
 from overlapcheck.reporting.build import build_report, with_timelines
@@ -89,11 +89,13 @@ def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
     source = source_of(recording, reading.sources)
     if not (isinstance(source, NeedsExport) and source.needs_export(recording)):
         reading.progress(f"reading {recording.absolute().name}")  # "." has no name
+        reading.opened(recording)
         yield source, recording
         return
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
+        reading.opened(exported.path)
         yield source, exported.path
 
 
@@ -134,6 +136,8 @@ def analyze(
     Raises:
         OverlapcheckError: one line that names the file and what to do.
     """
+    from overlapcheck.predicting import forecasts_of
+
     policy, selection = policy or Policy(), selection or Selection()
     reading = reading or Reading()
     # What has limits of its own must be measured apart.
@@ -142,11 +146,10 @@ def analyze(
     reading.progress(f"measuring {Path(path).name}")
     waits = policy.streams is not None or reading.timeline
     recorded = measure(trace, replace(selection, ranges=ranges, stream_waits=waits))
-    beside = replace(reading, keep_export=None)
-    controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
-    measured = with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
+    measured = at_own_pace(recorded, control, selection, reading)
     warnings = read_sync_log(Path(path))
-    found = with_sync_warnings(findings(measured), warnings, measured, trace.info.utc_start_ns)
+    found = findings(measured, forecasts_of(trace, measured))
+    found = with_sync_warnings(found, warnings, measured, trace.info.utc_start_ns)
     roots = tuple(r.absolute() for r in (reading.source_root, Path.cwd()) if r is not None)
     found = tuple(located(finding, roots) for finding in found)
     found = mark_allowed(found, measured, policy)
@@ -160,6 +163,15 @@ def analyze(
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
+
+
+def at_own_pace(
+    recorded: Measurements, control: Sequence[str | Path], selection: Selection, reading: Reading
+) -> Measurements:
+    """The measurements at the program's own pace, where it is known; else as recorded."""
+    beside = replace(reading, keep_export=None)
+    controls = [control_of(Path(one).name, read_trace(one, reading=beside)) for one in control]
+    return with_paces(recorded, own_paces(recorded, controls, selection.step_time_ns))
 
 
 class _Judged(NamedTuple):
@@ -446,7 +458,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, warn=silent)
+    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),

@@ -11,6 +11,7 @@ before a fixture is used.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from overlapcheck.errors import TRACEBACK
 from overlapcheck.judged import Judged, failed_comparison
 
 if TYPE_CHECKING:
@@ -40,16 +42,20 @@ class ProgramFailed(AssertionError):
 def overlapcheck_analyze(pytestconfig: pytest.Config) -> Callable[..., Judged]:
     """Judge a report: `overlapcheck_analyze(path, **limits)`.
 
-    Limits are the settings of the policy file with underscores, in percent: min_overlap=90,
-    ceiling=False, fail_on=["host-sync"], steps="my step #"; and profile, config, no_config.
+    Limits are the settings of the policy file with underscores, but as everywhere in Python shares
+    of one: min_overlap=0.9, ceiling=False, fail_on=["host-sync"], steps="my step #"; and profile,
+    config, no_config.
     """
 
     def analyze(path: str | Path, **limits: Any) -> Judged:
+        __tracebackhide__ = True
         from overlapcheck import pipeline
 
-        with _as_error():
+        def judged() -> Judged:
             policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_analyze()")
             return Judged(pipeline.analyze(path, policy=policy, selection=selection))
+
+        return _without_our_frames(judged)
 
     return analyze
 
@@ -64,13 +70,15 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
     """
 
     def run(command: Sequence[str], **options: Any) -> Judged:
+        __tracebackhide__ = True
         from overlapcheck import pipeline
         from overlapcheck.reading import Reading
 
         control = options.pop("control", "auto")
         nsys = options.pop("nsys", None)
         spec, limits = _recorded(options, tmp_path)
-        with _as_error():
+
+        def judged() -> Judged:
             policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_run()")
             report = pipeline.run(
                 command,
@@ -81,7 +89,9 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
                 policy=policy,
                 selection=selection,
             )
-        return Judged(report)
+            return Judged(report)
+
+        return _without_our_frames(judged)
 
     return run
 
@@ -115,12 +125,14 @@ def _recorded(options: Mapping[str, Any], folder: Path) -> tuple[CaptureSpec, di
 
 def _resolved(limits: Mapping[str, Any], root: Path, caller: str) -> tuple[Policy, Selection]:
     from overlapcheck.causes import causes
+    from overlapcheck.policy.python_limits import in_percent
     from overlapcheck.policy.resolve import resolve, settings_of
     from overlapcheck.policy.settings import read_contents
     from overlapcheck.policy.values import Place
 
     source, own = _source(limits, root)
-    given = read_contents(own, Place(caller), caller, causes()).base
+    shares = in_percent(own, caller)
+    given = read_contents(shares, Place(caller), caller, causes()).base
     return resolve(settings_of(source, causes()), given)
 
 
@@ -142,20 +154,22 @@ def _source(limits: Mapping[str, Any], root: Path) -> tuple[Source, dict[str, An
     return source, settings
 
 
-@contextmanager
-def _as_error() -> Generator[None, None, None]:
-    """Nothing that goes wrong in here is an assertion of the test, except what the program did."""
+def _without_our_frames(work: Callable[[], Judged]) -> Judged:
+    """Run work of ours; what goes wrong in it is told without it.
+
+    Nothing of that is an assertion of the test, except what the program did.
+    """
+    __tracebackhide__ = True
     from overlapcheck.errors import foreseen
 
     try:
-        yield
-    except ProgramFailed:
-        raise
+        return work()
+    except ProgramFailed as error:
+        raise error.with_traceback(None) from None
     except Exception as error:
-        told = foreseen(error)
-        if told is error:
-            raise
-        raise told from error
+        if os.environ.get(TRACEBACK):
+            raise foreseen(error) from error
+        raise foreseen(error).with_traceback(None) from None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,6 +18,10 @@ def silent(_: str) -> None:
     """Progress that nobody wants to see."""
 
 
+def ignored(_: Path) -> None:
+    """For whoever need not know which file is read."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """Choices of how recordings are read, which change neither numbers nor verdicts.
@@ -43,5 +47,7 @@ class Reading:
     """Recordings read at once, where there are several; None takes as many as there are cores."""
     progress: Progress = silent
     """Told what begins."""
+    opened: Callable[[Path], None] = ignored
+    """Told which file or folder is read now, as soon as it is known."""
     warn: Progress = silent
     """Told at once what the user should know: what is kept, which kept export is not believed."""

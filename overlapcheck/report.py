@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from overlapcheck.captured import CapturedReport
 from overlapcheck.collective_speed import CollectiveSpeed
@@ -15,10 +16,16 @@ from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
 from overlapcheck.pace import Pace
+from overlapcheck.quantities import duration
 from overlapcheck.stream_report import StreamReport
 from overlapcheck.thresholds import moved_text
 from overlapcheck.timeline import Timeline
-from overlapcheck.verdict import Verdict
+from overlapcheck.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
 
 SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
@@ -260,6 +267,11 @@ class DeviceReport:
         """Identity of the device, as checks and findings name it."""
         return DeviceKey(self.pid, self.device, self.host)
 
+    def __repr__(self) -> str:
+        """Short: which device, and how much of the window it computed."""
+        told = f"compute {duration(self.compute_ns)} of {duration(self.window_ns)}"
+        return f"<DeviceReport device {self.device} of {self.process}: {told}>"
+
 
 @dataclass(frozen=True)
 class CaptureSummary:
@@ -315,3 +327,48 @@ class Report:
     def moved(self) -> str:
         """The moved thresholds in words, "start-latency-ns = 5000"; "" where none was."""
         return moved_text(self.thresholds)
+
+    def save(self, path: str | Path) -> None:
+        """Write it; the suffix chooses the format, as of `-o`: .html, .json, .md, .txt ...
+
+        Raises:
+            PolicyInvalid: no format has this suffix.
+            OutputUnwritable: naming the file.
+        """
+        from overlapcheck.showing import save
+
+        save(self, path)
+
+    def to_json(self) -> str:
+        """What `--format json` prints."""
+        from overlapcheck.showing import text_of
+
+        return text_of(self, "json")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """A measured table of all devices as a pandas DataFrame, ids as names.
+
+        Args:
+            name: "gaps", "blocking", "steps", "ledger", "contention" or "streams"; times in ns.
+
+        Raises:
+            PolicyInvalid: there is no such table, or the report was read back from JSON.
+        """
+        from overlapcheck.showing import frame_of
+
+        return frame_of(self, name)
+
+    def _repr_html_(self) -> str:
+        """The page, in a notebook."""
+        from overlapcheck.showing import in_notebook
+
+        return in_notebook(self)
+
+    def __repr__(self) -> str:
+        """Short: what was judged, and how it ended."""
+        failed = dict.fromkeys(
+            check.name for check in self.verdict.checks if check.outcome is self.verdict.outcome
+        )
+        said = f": {', '.join(failed)}" if self.verdict.outcome is not Outcome.PASS else ""
+        cause = f"; first cause {self.findings[0].cause}" if self.findings and said else ""
+        return f"<Report {self.verdict.outcome} of {self.capture.report}{said}{cause}>"

@@ -25,6 +25,7 @@ from overlapcheck.saved_report import SavedReport
 if TYPE_CHECKING:
     from overlapcheck.comparison import Comparison
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.predicted import WhatIf
     from overlapcheck.report_result import ReportResult
 
 _LARGEST = (1 << 63) - 1
@@ -41,6 +42,13 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     from overlapcheck.saved_comparison import SavedComparison
 
     return _document(SavedComparison.of(comparison))
+
+
+def what_if_document(found: WhatIf) -> dict[str, Any]:
+    """What repairs would win, as `report_document` gives a report."""
+    from overlapcheck.saved_what_if import SavedWhatIf
+
+    return _document(SavedWhatIf.of(found))
 
 
 def fleet_document(report: FleetReport) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class SavedQuantity(Struct, frozen=True, kw_only=True):
     noise: float
     change: Change
     too_bad: str
+    too_noisy: str
     difference: float | None
     """New less base."""
 
@@ -48,6 +49,10 @@ class SavedDeviceComparison(Struct, frozen=True, kw_only=True):
     quantities: tuple[SavedQuantity, ...]
     """Step time, recoverable, and the overlap of each direction."""
     ledger: tuple[SavedQuantity, ...]
+    compute: SavedQuantity
+    """With the ledger it sums to `whole`."""
+    whole: SavedQuantity
+    """A step, on average; one, without steps."""
     gone: tuple[Appeared, ...]
     new_causes: tuple[Appeared, ...]
 
@@ -61,6 +66,8 @@ class SavedDeviceComparison(Struct, frozen=True, kw_only=True):
             new=device.new,
             quantities=tuple(map(SavedQuantity.of, device.quantities)),
             ledger=tuple(map(SavedQuantity.of, device.ledger)),
+            compute=SavedQuantity.of(device.compute),
+            whole=SavedQuantity.of(device.whole),
             gone=device.gone,
             new_causes=device.new_causes,
         )
@@ -75,10 +82,12 @@ class SavedComparison(Struct, frozen=True, kw_only=True):
     tool: SavedTool
     change: Change
     exit_code: VerdictCode
-    """1 where something is worse by more than the limit, else 0."""
+    """1 where something is worse by more than the limit, 3 where the noise hides it, else 0."""
     limit: float | None
     too_bad: tuple[str, ...]
     """What is worse by more than the limit on any device, one clause each."""
+    too_noisy: tuple[str, ...]
+    """What the limit asks about and the noise hides on any device, one clause each."""
     objections: tuple[str, ...]
     noise_rule: str
     devices: tuple[SavedDeviceComparison, ...]
@@ -93,6 +102,7 @@ class SavedComparison(Struct, frozen=True, kw_only=True):
             change=comparison.change,
             exit_code=verdict_code(comparison.exit_code),
             too_bad=comparison.too_bad,
+            too_noisy=comparison.too_noisy,
             devices=tuple(map(SavedDeviceComparison.of, comparison.devices)),
             **fields_of(comparison, "tool_version", "devices"),
         )

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.prediction import Bound, BoundName, Win
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
 from overlapcheck.saved_fields import (
     Number,
@@ -93,6 +94,33 @@ class SavedVerdict(Struct, frozen=True):
         return Verdict(checks, **members_of(self, "outcome", "exit_code", "checks"))
 
 
+class SavedWin(Struct, frozen=True, kw_only=True, rename={"with_causes": "with"}):
+    """What repairing one cause is predicted to save of each step, ns."""
+
+    win_ns: int
+    low_ns: int
+    high_ns: int
+    share: Number
+    """Of the step."""
+    next_bound: BoundName
+    """What most of the step is then."""
+    next_bound_ns: int
+    """How much of it."""
+    with_causes: tuple[str, ...] = ()
+    """Causes that must be repaired as well: alone it wins nothing, and the time is that of all."""
+
+    @classmethod
+    def of(cls, win: Win) -> SavedWin:
+        """The saved form of a win."""
+        bound = win.next_bound
+        return cls(next_bound=bound.what, next_bound_ns=bound.ns, **fields_of(win, "next_bound"))
+
+    def noun(self) -> Win:
+        """The win that was saved."""
+        bound = Bound(self.next_bound, self.next_bound_ns)
+        return Win(next_bound=bound, **members_of(self, "next_bound", "next_bound_ns"))
+
+
 class SavedFinding(Struct, frozen=True, kw_only=True):
     """One cause that fired on one device: what it cost, how it is known, what to do."""
 
@@ -121,6 +149,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
     """Median of its cost in the steps that it occurs in; null without steps."""
     recurs: bool = True
     """Whether it occurs in at least a quarter of the steps; what does not ranks behind."""
+    predicted: SavedWin | None = None
+    """What repairing it is predicted to win of each step; null where that is not known."""
 
     @classmethod
     def of(cls, finding: Finding) -> SavedFinding:
@@ -131,7 +161,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
             host=host,
             device=device,
             blamed_ns=finding.blamed.total_ns,
-            **fields_of(finding, "device", "blamed"),
+            predicted=SavedWin.of(finding.predicted) if finding.predicted else None,
+            **fields_of(finding, "device", "blamed", "predicted"),
         )
 
     def noun(self) -> Finding:
@@ -139,7 +170,8 @@ class SavedFinding(Struct, frozen=True, kw_only=True):
         return Finding(
             device=DeviceKey(self.pid, self.device, self.host),
             blamed=Intervals.span(0, self.blamed_ns),
-            **members_of(self, "pid", "host", "device", "blamed_ns"),
+            predicted=self.predicted.noun() if self.predicted else None,
+            **members_of(self, "pid", "host", "device", "blamed_ns", "predicted"),
         )
 
 

@@ -68,6 +68,9 @@ class Gpu:
     device_id: int
     name: str
     copy_engines: int | None
+    multiprocessors: int | None = None
+    compute_capability: int | None = None
+    """Its major number."""
 
 
 @dataclass(frozen=True)
@@ -153,15 +156,20 @@ class Trace:
         key = self.processes[process].key
         return DeviceKey(key.pid, device_id, key.host)
 
+    def gpu(self, key: DeviceKey) -> Gpu | None:
+        """A process's device, where the recording lists it."""
+        number = self.gpu_of.get(key, key.device_id)
+        return next((gpu for gpu in self.gpus if gpu.device_id == number), None)
+
     def gpu_name(self, key: DeviceKey) -> str:
         """Product name of a process's device, or ""."""
-        number = self.gpu_of.get(key, key.device_id)
-        return next((gpu.name for gpu in self.gpus if gpu.device_id == number), "")
+        gpu = self.gpu(key)
+        return gpu.name if gpu else ""
 
     def copy_engines(self, key: DeviceKey) -> int | None:
         """Number of asynchronous copy engines of a process's device, where known."""
-        number = self.gpu_of.get(key, key.device_id)
-        return next((gpu.copy_engines for gpu in self.gpus if gpu.device_id == number), None)
+        gpu = self.gpu(key)
+        return gpu.copy_engines if gpu else None
 
 
 def rows_or_none(table: Table | Missing, kind: type[Table]) -> Table:

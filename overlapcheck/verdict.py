@@ -25,6 +25,11 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
+EXIT_CODES = {
+    Outcome.PASS: ExitCode.PASS,
+    Outcome.FAIL: ExitCode.FAIL,
+    Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
 SEVERITY = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 """The worst first."""
 
@@ -49,17 +54,27 @@ class AllowedCall:
     """NVTX range of the same thread around the call, * for any letters: "validation*"."""
 
 
-def _check_share(name: str, value: float | None) -> None:
+def check_share(name: str, value: float | None) -> None:
+    """Refuse a limit that is no share of one: 90 was meant as a percentage.
+
+    Raises:
+        PolicyInvalid: naming it, and what to write.
+    """
     if value is not None and not 0 <= value <= 1:
+        meant = value / 100 if 1 < value <= 100 else 0.8
         raise PolicyInvalid(
-            f"{name} is {value * 100:g} %, which no share can reach",
-            "give a percentage from 0 to 100",
+            f"{name} = {value:g} is no share of one",
+            f"in Python limits are shares, {meant:g} for {meant * 100:g} %; percentages are for"
+            " the command line and the policy file",
         )
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on one stretch of time, as shares of one; what is None is not judged.
+    """Limits on one stretch of time; what is None is not judged.
+
+    As everywhere in Python they are shares of one: 0.9 is what the command line and the policy file
+    call 90.
 
     Raises:
         PolicyInvalid: a limit is not a share of one, naming it.
@@ -87,7 +102,7 @@ class Limits:
         }
         limits |= {f"overlap {direction}": least for direction, least in self.overlap_of.items()}
         for name, value in limits.items():
-            _check_share(name, value)
+            check_share(name, value)
 
     def origin(self, *names: str) -> str:
         """Where limits were set: the distinct places of those that are not defaults."""
@@ -97,7 +112,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Policy(Limits):
-    """Limits on the window and on NVTX ranges. The only configuration; only `judge` sees it."""
+    """Limits on the window and on NVTX ranges. The only configuration; only `judge` sees it.
+
+    Limits are shares of one, `Policy(min_overlap=0.9)`, as all measured shares are.
+
+    Raises:
+        PolicyInvalid: a limit is not a share of one, naming it.
+    """
 
     min_overlap: float | None = 0.80
     max_recoverable: float | None = 0.10
@@ -118,7 +139,7 @@ class Policy(Limits):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_share("max_failing_ranks", self.max_failing_ranks)
+        check_share("max_failing_ranks", self.max_failing_ranks)
 
 
 @dataclass(frozen=True)
@@ -186,8 +207,4 @@ class Verdict:
     @property
     def exit_code(self) -> ExitCode:
         """Exit code of a command that ends with this verdict."""
-        return {
-            Outcome.PASS: ExitCode.PASS,
-            Outcome.FAIL: ExitCode.FAIL,
-            Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        }[self.outcome]
+        return EXIT_CODES[self.outcome]

@@ -44,6 +44,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / uuid.uuid4().hex))
 
 
+@pytest.fixture(autouse=True)
+def _plain_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test prints depends on no terminal, and on no CI service that the tests run in."""
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "GITLAB_CI",
+                 "BUILDKITE", "CIRCLECI", "TF_BUILD"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

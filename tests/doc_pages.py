@@ -88,6 +88,8 @@ def unknown(words: list[str]) -> str:
     given = list(words)
     while isinstance(command, click.Group) and given and not given[0].startswith("-"):
         name = given.pop(0)
+        if command is cli and name.endswith((".nsys-rep", ".qdrep", ".sqlite")):
+            name = "analyze"  # It may be left out.
         if name not in command.commands:
             return name
         command = command.commands[name]

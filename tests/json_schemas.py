@@ -18,12 +18,14 @@ from overlapcheck import (
     comparison,
     finding,
     fleet,
+    predicted,
     report,
     report_result,
     saved_comparison,
     saved_fields,
     saved_fleet,
     saved_report,
+    saved_what_if,
     verdict,
 )
 from tests.conftest import ROOT
@@ -33,18 +35,20 @@ FORMS: dict[str, type] = {
     "report": saved_report.SavedReport,
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
+    "whatif": saved_what_if.SavedWhatIf,
     "brief": brief.Brief,
 }
 VERSIONS = {
     "report": report.SCHEMA,
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
+    "whatif": predicted.SCHEMA,
     "brief": brief.SCHEMA,
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
-    *(collective_speed, finding, verdict, report, comparison, report_result, fleet),
-    *(saved_fields, saved_report, saved_comparison, saved_fleet, brief),
+    *(collective_speed, finding, verdict, report, comparison, report_result, fleet, predicted),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
 )
 
 

@@ -199,7 +199,7 @@ def test_many_reports_with_a_policy_and_a_pattern(tmp_path: Path) -> None:
         policy=overlapcheck.Policy(max_failing_ranks=1.0),
         job=overlapcheck.Job(rank_pattern=r"rank_(?P<rank>\d)"),
         # What tells whoever waits here need not travel to the workers.
-        reading=overlapcheck.Reading(jobs=2, progress=lambda _: None),
+        reading=overlapcheck.Reading(jobs=2, progress=lambda _: None, opened=lambda _: None),
     )
 
     assert found.notes[0] == "ranks by --rank-pattern"

@@ -22,6 +22,7 @@ STAGES = {
     "reporting",
     "renderers",
     "ranks",
+    "whatif",
     "sharing",
     "streams",
 }
@@ -30,7 +31,9 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "__init__",
     "__main__",
     "pipeline",
+    "predicting",
     "pytest_plugin",
+    "showing",
 }
 MAX_LINES = 300
 """Of code: blank lines, comments and docstrings explain and do not count."""
@@ -52,6 +55,7 @@ NOT_COMMANDS = {
     "standard_streams",
     "stopping",
     "stream_output",
+    "terminal_page",
 }
 
 
@@ -164,6 +168,7 @@ ROOMS = {
     "order": set[str](),
     "ledger": {"window", "order"},
     "collectives": {"window"},
+    "replay": set[str](),
     "pace": {"window", "ledger"},
 }
 """Rooms of the passes, and the rooms that each may look into."""
@@ -205,7 +210,10 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
 
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
-        "pytest_plugin.py",  # like the command line: where users come in
+        "predicting.py",  # what goes on where the pipeline has measured
+        # Like the command line: where users come in.
+        "pytest_plugin.py",
+        "showing.py",
     }
 
 

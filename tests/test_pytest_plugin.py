@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -33,9 +35,16 @@ class Project:
 
     def pytest(self, body: str) -> tuple[int, str]:
         """Run one test function's body: exit code and what pytest printed."""
+        return self.pytest_each([body])
+
+    def pytest_each(self, bodies: Sequence[str]) -> tuple[int, str]:
+        """The same, of several test functions."""
         (self.folder / "test_it.py").write_text(
-            "def test_it(overlapcheck_analyze, overlapcheck_run):\n"
-            + "".join(f"    {line}\n" for line in body.splitlines())
+            "\n".join(
+                f"def test_it{number or ''}(overlapcheck_analyze, overlapcheck_run):\n"
+                + "".join(f"    {line}\n" for line in body.splitlines())
+                for number, body in enumerate(bodies)
+            )
         )
         command = [sys.executable, "-m", "pytest", "-q", "-p", "overlapcheck.pytest_plugin"]
         done = subprocess.run(
@@ -110,13 +119,13 @@ def test_the_limit_may_stand_on_the_left(project: Project, real_export: RealExpo
 
 def test_a_failed_outcome_tells_the_checks_too(project: Project, real_export: RealExport) -> None:
     code, out = project.pytest(
-        f"run = overlapcheck_analyze({str(real_export('pt_pageable'))!r}, min_overlap=90)\n"
+        f"run = overlapcheck_analyze({str(real_export('pt_pageable'))!r}, min_overlap=0.9)\n"
         "assert run.outcome == 'PASS'"
     )
 
     assert code == 1
     assert "assert FAIL == PASS" in out
-    assert "FAIL overlap h2d: pageable copies get no relief" in out
+    assert "FAIL overlap h2d 73.4 %, >= 90.0 % asked: pageable copies get no relief" in out
     assert "(limit: overlapcheck_analyze())" in out
     assert "first cause: pageable-copy" in out
 
@@ -134,10 +143,41 @@ def test_limits_and_the_policy_file_hold(project: Project, real_export: RealExpo
 
 
 def test_a_limit_that_is_none_names_the_nearest(project: Project, tmp_path: Path) -> None:
-    code, out = project.pytest("overlapcheck_analyze('x.sqlite', min_overlpa=80)")
+    code, out = project.pytest("overlapcheck_analyze('x.sqlite', min_overlpa=0.8)")
 
     assert code == 1
     assert "overlapcheck_analyze(): min-overlpa is no setting; did you mean min-overlap?" in out
+
+
+def test_a_percentage_is_no_limit_in_python(project: Project) -> None:
+    limits = {
+        "min_overlap=90": "min_overlap = 90",
+        "overlap={'h2d': 90}": "h2d = 90",
+        "ranges={'forward': {'max-idle': 90}}": "max_idle = 90",
+    }
+    code, out = project.pytest_each([f"overlapcheck_analyze('x.sqlite', {one})" for one in limits])
+
+    assert code == 1
+    for named in limits.values():
+        said = f"overlapcheck_analyze(): {named} is no share of one; in Python limits are shares,"
+        assert f"{said} 0.9 for 90 %" in out
+
+
+def test_a_failure_shows_the_line_of_the_test_and_none_of_ours(project: Project) -> None:
+    picture(OVERLAPPED, column_us=100).export(project.folder / "good.sqlite")
+    bodies = (
+        "overlapcheck_analyze('gone.sqlite')",
+        "overlapcheck_analyze('good.sqlite', min_overlap=90)",
+        "overlapcheck_analyze('good.sqlite').overlap('d2h')",
+        "overlapcheck_run(['no-such-program-anywhere'])",
+    )
+    code, out = project.pytest_each(bodies)
+
+    assert code == 1
+    for body in bodies:
+        assert re.search(rf"^> +{re.escape(body)}$", out, flags=re.MULTILINE)
+    assert "pytest_plugin.py" not in out
+    assert "judged.py" not in out
 
 
 def test_no_copies_are_no_overlap(project: Project) -> None:
@@ -224,13 +264,14 @@ def test_a_run_is_recorded_then_judged(project: Project, real_export: RealExport
     recorded = RECORDED.format(report=str(real_export("pt_pageable")), exit_code=0)
     code, out = project.pytest(
         recorded + "run = overlapcheck_run(['python', 'train.py'], delay=3, sync_debug=True,"
-        " max_recoverable=20)\n"
+        " max_recoverable=0.2)\n"
         "assert run.outcome == 'PASS'"
     )
 
     assert code == 1
     assert "3 True ['python', 'train.py'] True" in out
-    assert "FAIL recoverable: 70.4 ms of 318.5 ms (limit: overlapcheck_run())" in out
+    assert "FAIL recoverable 22.1 %, <= 20.0 % asked: 70.4 ms of 318.5 ms" in out
+    assert "(limit: overlapcheck_run())" in out
 
 
 def test_a_program_that_fails_is_a_failure(project: Project) -> None:

@@ -32,9 +32,15 @@ ALL = Thresholds().described()
 DECIDING = [
     *(PACKAGE / "collective_order.py", PACKAGE / "collective_speed.py", PACKAGE / "rendezvous.py"),
     *(PACKAGE / "ranks" / "meet.py", PACKAGE / "ranks" / "outliers.py", PACKAGE / "finding.py"),
-    *(path for stage in STAGES for path in (PACKAGE / stage).rglob("*.py")),
+    *(
+        path
+        for stage in STAGES
+        for path in (PACKAGE / stage).rglob("*.py")
+        if path.parent != PACKAGE / "passes" / "replay"
+    ),
 ]
-"""Modules in which a number may decide."""
+"""Modules in which a number may decide. What a replay takes for granted decides nothing: it makes
+predictions, and those have a band."""
 DECIDE_NOTHING = {
     "ABSENT": "stands for none",
     "NO_STEP": "stands for none",

@@ -27,7 +27,7 @@ def test_training_overlaps(overlapcheck_run):
     """Profiles the program, then judges; the message of a failure names the first cause."""
     run = overlapcheck_run(
         [sys.executable, str(PROGRAM), "--max-steps", "30"],
-        max_recoverable=10,
+        max_recoverable=0.1,
         fail_on=["pageable-copy", "host-sync"],
     )
 

@@ -18,7 +18,7 @@ from overlapcheck.capture.scratch import CAPTURE_NEEDS_BYTES, capture_candidates
 from overlapcheck.capture.spec import CaptureSpec, missing_flags, profile_argv, uses_mpi
 from overlapcheck.capture.watch import Watch
 from overlapcheck.capture.why_no_report import why_no_report
-from overlapcheck.captured import CapturedReport
+from overlapcheck.captured import DURATION, CapturedReport
 from overlapcheck.errors import CaptureFailed, OutputUnwritable, ReportDamaged
 
 SESSION_VARIABLE = "NSYS_PROFILING_SESSION_ID"
@@ -77,7 +77,9 @@ def profile(
                 raise CaptureFailed(f"{command[0]} had not ended after {spec.limit_s:.0f} s")
             kept = None
             if not recording.not_started:
-                kept = _keep_what_is_left(scratch, wanted, nsys, progress)
+                kept = _keep_what_is_left(
+                    scratch, wanted, nsys, progress, replaceable=spec.replace_report
+                )
             if kept is None:
                 raise why_no_report(recording, spec, nsys, command[0])
             hook_warnings = start_hook.keep_logs(spec, scratch, kept.path)
@@ -149,7 +151,7 @@ def _place(spec: CaptureSpec, command: Sequence[str]) -> tuple[Path, str]:
             raise CaptureFailed(f"--keep {spec.keep_in}: {error.strerror}") from error
     name = report_place.report_name(command, datetime.now(), os.environ)
     wanted = report_place.wanted_path(spec.keep_as, name, os.environ, directory)
-    report_place.require_free(wanted)
+    report_place.require_free(wanted, replaceable=spec.replace_report)
     if report_place.is_writable(wanted.parent):
         return wanted, ""
     try:
@@ -167,12 +169,18 @@ def _place(spec: CaptureSpec, command: Sequence[str]) -> tuple[Path, str]:
 
 
 def _keep_what_is_left(
-    scratch: Path, wanted: Path, nsys: Nsys, progress: Callable[[str], None]
+    scratch: Path,
+    wanted: Path,
+    nsys: Nsys,
+    progress: Callable[[str], None],
+    *,
+    replaceable: bool,
 ) -> report_place.KeptFile | None:
     """The report in its place, imported where nsys did not get to it; None where nothing is."""
     reports = _largest_first(scratch, (report_place.REPORT_SUFFIX, ".qdrep"))
     if reports:
-        return report_place.keep(reports[0], wanted.with_suffix(reports[0].suffix), scratch.parent)
+        place = wanted.with_suffix(reports[0].suffix)
+        return report_place.keep(reports[0], place, scratch.parent, replaceable=replaceable)
     streams = _largest_first(scratch, (STREAM_SUFFIX,))
     if not streams:
         return None
@@ -183,7 +191,7 @@ def _keep_what_is_left(
         import_stream(streams[0], imported, importer)
     except ReportDamaged:
         return None
-    return report_place.keep(imported, wanted, scratch.parent)
+    return report_place.keep(imported, wanted, scratch.parent, replaceable=replaceable)
 
 
 def _importer_for(stream: Path, wanted: Path, last_resort: Path, nsys: Nsys) -> Path:
@@ -204,4 +212,4 @@ def _largest_first(directory: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _ended_by_duration(spec: CaptureSpec, recording: Recording) -> str:
     over = recording.program_seconds >= spec.delay_s + spec.duration_s
-    return f"--duration {spec.duration_s}" if spec.duration_s and over else ""
+    return f"{DURATION}{spec.duration_s}" if spec.duration_s and over else ""

@@ -45,14 +45,18 @@ def wanted_path(
     return keep_as.with_name(f"{keep_as.stem}{_rank(environment)}{keep_as.suffix}")
 
 
-def require_free(path: Path) -> None:
+def require_free(path: Path, *, replaceable: bool = False) -> None:
     """Refuse a report path before the program has run for nothing.
+
+    Args:
+        path: where the report is to go.
+        replaceable: whether a file that is there may be replaced.
 
     Raises:
         OutputUnwritable: it exists, or its directory does not.
     """
-    if path.exists():
-        raise OutputUnwritable(f"{path} exists already", "choose another name or delete it")
+    if path.exists() and not (replaceable and path.is_file()):
+        raise OutputUnwritable(f"{path} exists already", "choose another name, or --force")
     if not path.parent.is_dir():
         raise OutputUnwritable(f"{path.parent}: no such directory", "create it first")
 
@@ -82,8 +86,8 @@ def is_writable(directory: Path) -> bool:
         return False
 
 
-def keep(finished: Path, wanted: Path, last_resort: Path) -> KeptFile:
-    """Move a finished file to its place, never over another file.
+def keep(finished: Path, wanted: Path, last_resort: Path, *, replaceable: bool = False) -> KeptFile:
+    """Move a finished file to its place, never over another file that may not be replaced.
 
     Where that fails it goes into a private folder in the temporary directory, else in last_resort,
     which is on its own file system and so takes no room; the warning says so.
@@ -91,6 +95,9 @@ def keep(finished: Path, wanted: Path, last_resort: Path) -> KeptFile:
     Raises:
         OutputUnwritable: there is no room anywhere; the file is still at `finished`.
     """
+    if replaceable:
+        with contextlib.suppress(OSError):
+            wanted.unlink()
     reasons = []
     for parent in (None, fallback_directory(), last_resort):
         try:

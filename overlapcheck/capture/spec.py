@@ -72,6 +72,8 @@ class CaptureSpec:
     """Further nsys options, which win over ours."""
     keep_as: Path | None = None
     """Report file to leave; None takes a name that says program and time."""
+    replace_report: bool = False
+    """Whether the report may take the place of one that is there."""
     keep_in: Path | None = None
     """Folder for the report and its export; None is the current one, without export."""
     exactly: Path | None = None
@@ -173,6 +175,11 @@ def profile_argv(
         if name in flags and name not in overridden
     ]
     return [str(nsys), "profile", *options, *spec.extra, *command]
+
+
+def every_flag(spec: CaptureSpec) -> frozenset[str]:
+    """What an nsys must list to take all of `profile_argv`."""
+    return frozenset(name for name, _ in _options(spec, Path())) | {_MPI_OPTION}
 
 
 def _options(spec: CaptureSpec, output: Path) -> list[tuple[str, str]]:

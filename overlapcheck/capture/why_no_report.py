@@ -22,6 +22,11 @@ def why_no_report(
         return CaptureFailed(f"{program}: cannot be run: {recording.not_started}")
     last = _last_words(recording)
     if not recording.started:
+        if spec.extra and (refused := _refused(recording)):
+            return CaptureFailed(
+                f"nsys {nsys.release} does not take --nsys-args: {refused}",
+                f"the options that it has: {nsys.path} profile --help",
+            )
         return CaptureFailed(f"nsys {nsys.release} did not start the program: {last}", _DOCTOR)
     if recording.outlived_nsys or recording.exit_code < 0 or _AGENT_LOST in last:
         return CaptureFailed(
@@ -52,6 +57,12 @@ def why_no_report(
             "choose a shorter --delay",
         )
     return CaptureFailed(f"nsys {nsys.release} left no usable report: {last}; {ending}", _DOCTOR)
+
+
+def _refused(recording: Recording) -> str:
+    """What nsys says of its command line before it shows how it is used; "" where it does not."""
+    usage = [n for n, line in enumerate(recording.said) if line.lower().startswith("usage:")]
+    return " ".join(recording.said[: usage[0]]) if usage else ""
 
 
 def _last_words(recording: Recording) -> str:

@@ -1,7 +1,11 @@
-"""Ranking: what recurs before what happens once, costliest first."""
+"""Ranking: what recurs before what happens once, and what its repair wins most from first.
+
+Where no repair can be predicted, a cause counts by the time it is blamed for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from overlapcheck.causes import causes
@@ -9,14 +13,24 @@ from overlapcheck.causes._base import Cause, Evidence
 from overlapcheck.causes._recurrence import Recurrence, recurrence
 from overlapcheck.causes._savings import Savings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
+from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
+from overlapcheck.prediction import Win
 
 # Where the recording cannot tell, saying so comes before any explanation.
 _FIRST = ("incomplete-capture", "graph-opaque")
 # These are no idle time that another order would win back.
 _LAST = ("contention",)
+# Their repairs take away waits that are recorded; others shorten what the host does by a model,
+# which is told where it says no more than the ledger allows, and decides about no rank.
+_TRUSTED = frozenset(
+    {
+        *("pageable-copy", "same-stream", "sync-copy", "default-stream", "event-wait"),
+        *("host-sync", "allocation", "launch-blocking"),
+    }
+)
 _NO_SAVING = frozenset({"copy-bound", "graph-opaque", "incomplete-capture", "profiler-overhead"})
 
 
@@ -26,6 +40,9 @@ class _Fired:
     cause: Cause
     evidence: Evidence
     recurrence: Recurrence
+    saves_at_most_ns: float
+    win: Win | None
+    """What its repair is predicted to win; None where that is not known."""
 
     @property
     def share(self) -> float:
@@ -44,31 +61,68 @@ class _Fired:
     def rank(self) -> tuple[int, int, float, str, DeviceKey]:
         last = self.cause.id in _LAST or (self.device.taken and self._is_recorders)
         group = 0 if self.cause.id in _FIRST else 2 if last else 1
-        lasting = self.recurrence.lasting_ns / max(self._judged_ns, 1)
-        return (group, self._tier, -lasting, self.cause.id, self.device.key)
+        worth = self.recurrence.lasting_ns / max(self._judged_ns, 1)
+        if self._trusted is not None:
+            worth = min(self._trusted.share, self._at_most)
+        return (group, self._tier, -worth, self.cause.id, self.device.key)
+
+    @property
+    def _at_most(self) -> float:
+        return self.saves_at_most_ns / max(self._judged_ns, 1)
+
+    @property
+    def _trusted(self) -> Win | None:
+        return self.win if self.cause.id in _TRUSTED else None
+
+    @property
+    def told_win(self) -> Win | None:
+        """What is told of what its repair wins."""
+        if self.win is None or self._trusted is not None:
+            return self.win
+        return self.win if MATERIAL_SHARE <= self.win.share <= self._at_most else None
 
     @property
     def _tier(self) -> int:
         """A spike stands behind what recurs, but before what is no cause of failure at all."""
-        if self.share < MATERIAL_SHARE:
+        if self.share < MATERIAL_SHARE or (self._trusted and not self._trusted.is_worth_while):
             return 2
         return 0 if self.recurrence.recurs else 1
 
 
-def findings(measured: Measurements) -> tuple[Finding, ...]:
-    """All causes that cost anything, over all devices, in rank order."""
+def findings(
+    measured: Measurements, forecasts: Mapping[DeviceKey, Forecast] | None = None
+) -> tuple[Finding, ...]:
+    """All causes that cost anything, over all devices, in rank order.
+
+    Args:
+        measured: what was measured.
+        forecasts: what repairs are predicted to win on devices for which that is known.
+    """
     fired = [
-        _Fired(device, cause, evidence, recurrence(cause.id, evidence, device, measured))
+        one
         for device in measured.devices
-        for cause in causes().values()
-        if (evidence := cause.detect(device, measured)) is not None
+        for one in _fired(device, measured, (forecasts or {}).get(device.key))
     ]
-    savings = {device.key: Savings(device, measured) for device in measured.devices}
-    ranked = sorted(fired, key=lambda one: one.rank)
-    return tuple(_finding(one, savings[one.device.key], measured) for one in ranked)
+    return tuple(_finding(one, measured) for one in sorted(fired, key=lambda one: one.rank))
 
 
-def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
+def _fired(
+    device: DeviceMeasurements, measured: Measurements, forecast: Forecast | None
+) -> list[_Fired]:
+    savings = Savings(device, measured)
+    found = []
+    for cause in causes().values():
+        evidence = cause.detect(device, measured)
+        if evidence is None:
+            continue
+        recurs = recurrence(cause.id, evidence, device, measured)
+        saves = _saves(cause.id, evidence, savings)
+        win = forecast.win(cause.id) if forecast else None
+        found.append(_Fired(device, cause, evidence, recurs, saves, win))
+    return found
+
+
+def _finding(one: _Fired, measured: Measurements) -> Finding:
     window, evidence, recurs = one.device.window, one.evidence, one.recurrence
     blamed_ns = evidence.blamed.total_ns
     facts = evidence.facts
@@ -79,7 +133,7 @@ def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
         blamed=evidence.blamed,
         share=one.share,
         per_step_ns=blamed_ns / window.steps if window.steps else None,
-        saves_at_most_ns=_saves(one, savings),
+        saves_at_most_ns=one.saves_at_most_ns,
         confidence=evidence.confidence,
         evidence=(*recurs.spikes, *facts),
         advice=evidence.advice
@@ -90,10 +144,11 @@ def _finding(one: _Fired, savings: Savings, measured: Measurements) -> Finding:
         steps_hit=recurs.steps_hit,
         median_step_ns=recurs.median_ns,
         recurs=recurs.recurs,
+        predicted=one.told_win,
     )
 
 
-def _saves(one: _Fired, savings: Savings) -> int:
-    if one.cause.id in _NO_SAVING:
+def _saves(cause: str, evidence: Evidence, savings: Savings) -> float:
+    if cause in _NO_SAVING:
         return 0
-    return savings.at_most(one.evidence.blamed, one.cause.id, placed=one.evidence.placed)
+    return savings.at_most(evidence.blamed, cause, placed=evidence.placed)

@@ -26,6 +26,7 @@ from overlapcheck.cli.run import run
 from overlapcheck.cli.standard_streams import standard_streams
 from overlapcheck.cli.streams import streams
 from overlapcheck.cli.trim import trim
+from overlapcheck.cli.whatif import whatif
 from overlapcheck.errors import ExitCode
 
 _EPILOG = """\b
@@ -55,7 +56,7 @@ def cli() -> None:
 
 
 for command in (
-    *(run, analyze, compare, baseline, streams, render),
+    *(run, analyze, compare, whatif, baseline, streams, render),
     *(init, explain, trim, mcp, doctor, cache),
 ):
     cli.add_command(command)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from overlapcheck.clean import clean, inert
+from overlapcheck.cli import completion
 from overlapcheck.cli.messages import one_line
 from overlapcheck.cli.option_types import FileName
 
@@ -22,7 +23,7 @@ def baseline() -> None:
 
 
 @baseline.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completion.baselines)
 @click.argument("result", type=FileName(path_type=Path))
 def save(name: str, result: Path) -> None:
     """Keep RESULT (a .json, a report or its export) as the baseline NAME."""
@@ -33,8 +34,8 @@ def save(name: str, result: Path) -> None:
 
     path = baseline_path(name, Path.cwd())
     with shown() as progress:
-        report = read_side(result, progress)
-    click.echo(one_line(f"{save_baseline(report, path)} {path}"))
+        done = save_baseline(read_side(result, progress), path)
+    click.echo(one_line(f"{done} {path}"))
 
 
 @baseline.command("list")
@@ -42,16 +43,15 @@ def list_() -> None:
     """List the baselines by name, with the step and the overlap of each device."""
     from overlapcheck.cli.baseline_files import baseline_lines
 
-    for line in baseline_lines(Path.cwd()):
-        click.echo(inert(clean(line)))
+    click.echo("\n".join(inert(clean(line)) for line in baseline_lines(Path.cwd())))
 
 
 @baseline.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completion.baselines)
 def show(name: str) -> None:
     """Print the report that the baseline NAME was made from."""
-    from overlapcheck.cli.output import show as show_report
+    from overlapcheck.cli import output
     from overlapcheck.compare.baselines import baseline_file
     from overlapcheck.reporting.restore import read_result
 
-    show_report(read_result(baseline_file(name, Path.cwd())), "terminal")
+    output.show(read_result(baseline_file(name, Path.cwd())), "terminal")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli import completion, terminal_page
 from overlapcheck.cli.option_types import FileName, Percentage
 from overlapcheck.errors import PolicyInvalid
 
@@ -14,36 +15,35 @@ _FILE = FileName(path_type=Path)
 
 @click.command(short_help="What changed between two results or reports.")
 @click.argument("sides", nargs=-1, required=True, type=_FILE, metavar="[BASE] NEW")
-@click.option("--baseline", metavar="NAME", help="Compare with a saved baseline instead of BASE.")
-@click.option(
-    "--fail-if-worse",
-    type=Percentage(0),
-    metavar="PCT",
-    help="Exit 1 where the step got longer, or a share worse, by more than this and the noise.",
-)
+@click.option("--baseline", metavar="NAME", shell_complete=completion.baselines,
+              help="Compare with a saved baseline instead of BASE.")  # fmt: skip
+@click.option("--fail-if-worse", type=Percentage(0), metavar="PCT", help="Exit 1 where the step"
+              " got longer, or a share worse, by more than this and the noise.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
 @click.option(
     "--format", "format_", metavar="NAME", default="terminal", show_default=True,
+    shell_complete=completion.formats,
     help="What to print: terminal, json, brief, html, markdown, junit, github, sarif or perfetto.",
 )  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
+@terminal_page.detail_options
 def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float | None,
-            force: bool, format_: str, outputs: tuple[Path, ...]) -> int:  # fmt: skip
+            force: bool, format_: str, outputs: tuple[Path, ...], detail: str) -> int:  # fmt: skip
     """Compare NEW with BASE: each a result (.json), a report, or its SQLite export.
 
     \b
     overlapcheck compare before.json after.nsys-rep
     overlapcheck compare --baseline main new.json --fail-if-worse 5
 
-    Exits with 3 where the two are not comparable.
+    Exits with 3 where the two are not comparable, or too noisy for --fail-if-worse.
     """
     from overlapcheck.cli.comparing import read_side
     from overlapcheck.cli.comparison_output import deliver_comparison
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
-    from overlapcheck.compare.compare import compare as compared
+    from overlapcheck.compare.compare import compare as made
     from overlapcheck.renderers.comparison import comparison_renderer, comparison_renderer_for_file
 
     if len(sides) != (1 if baseline else 2):
@@ -56,4 +56,4 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
     limit = fail_if_worse and fail_if_worse / 100
-    return deliver_comparison(compared(base, new, limit=limit, force=force), format_, outputs)
+    return deliver_comparison(made(base, new, limit=limit, force=force), format_, outputs, detail)

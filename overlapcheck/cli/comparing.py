@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlapcheck.errors import InputUnreadable
 
 if TYPE_CHECKING:
+    from overlapcheck.cli.progress import Stages
     from overlapcheck.report import Report
 
 
-def read_side(path: Path, progress: Callable[[str], None]) -> Report:
+def read_side(path: Path, progress: Stages) -> Report:
     """The report of a side; a trace is measured as the policy file says.
 
     Raises:
@@ -29,7 +29,7 @@ def read_side(path: Path, progress: Callable[[str], None]) -> Report:
     if is_result(path):
         return read_result(path)
     policy, selection = resolve(settings_of(Source(), causes()), {})
-    reading = Reading(timeline=False, progress=progress, warn=say)
+    reading = Reading(timeline=False, progress=progress, opened=progress.opens, warn=say)
     with stoppable(f"analysing {path}"):
         return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def deliver_comparison(
-    comparison: Comparison, format_name: str, outputs: tuple[Path, ...]
+    comparison: Comparison, format_name: str, outputs: tuple[Path, ...], detail: str
 ) -> ExitCode:
     """Print the comparison, and write it to files whose suffixes choose the formats."""
     from overlapcheck.cli.files import write
@@ -22,7 +22,7 @@ def deliver_comparison(
         comparison_renderer_for_file,
     )
 
-    chosen = suited(comparison_renderer(format_name), to_terminal=True)
+    chosen = suited(comparison_renderer(format_name), to_terminal=True, detail=detail)
     print_text(chosen.render(comparison))
     for path in outputs:
         write(path, suited(comparison_renderer_for_file(path.name)).render(comparison))

@@ -15,17 +15,24 @@ import click
 from overlapcheck.capture.interruption import stopped_once
 from overlapcheck.cli.messages import say, say_usage
 from overlapcheck.cli.stopping import end_soon
-from overlapcheck.errors import ExitCode, Interrupted, foreseen
+from overlapcheck.errors import TRACEBACK, ExitCode, Interrupted, foreseen
 
-_TRACEBACK = "OVERLAPCHECK_TRACEBACK"
-"""Variable that asks for the whole traceback of an error."""
+_DEFAULT = "analyze"
+_SUFFIXES = (".nsys-rep", ".qdrep", ".qdstrm", ".sqlite")
 
 
 class Commands(click.Group):
     """Commands whose errors reach us.
 
     By itself click exits with 1 at any broken pipe of ours, and breaks the line at a Ctrl-C.
+    What is no command but a recording is one to analyse.
     """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See click."""
+        if args and args[0] not in self.commands and _is_recording(args[0]):
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """See click."""
@@ -73,7 +80,7 @@ def leave(code: int) -> None:
 
 def _told(error: BaseException, received: Sequence[int]) -> int:
     """Tell an error, in time where a signal has asked for it."""
-    if os.environ.get(_TRACEBACK):
+    if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     is_stop = isinstance(error, KeyboardInterrupt | click.Abort)
     if is_stop or (received and not isinstance(error, Interrupted)):
@@ -85,6 +92,13 @@ def _told(error: BaseException, received: Sequence[int]) -> int:
         end_soon(told.exit_code)
     say(str(told))
     return told.exit_code
+
+
+def _is_recording(word: str) -> bool:
+    """Whether a word names a report, a folder of them, a list or a pattern."""
+    if word.startswith("-"):
+        return False
+    return word.endswith(_SUFFIXES) or word.startswith("@") or os.path.exists(word)  # noqa: PTH110  # Path raises at a NUL
 
 
 def _holds_up(thread: threading.Thread) -> bool:

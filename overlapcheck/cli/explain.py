@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from overlapcheck.cli import completion
+
 
 @click.command(short_help="What a cause means and what to do about it.")
-@click.argument("cause", required=False)
+@click.argument("cause", required=False, shell_complete=completion.causes)
 def explain(cause: str | None) -> int:
     """Print the page of CAUSE, or list all causes."""
     from overlapcheck.causes import manual, manual_index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -44,6 +45,44 @@ def _identities(path: Path) -> list[tuple[int, int]]:
     return found
 
 
+def require_writable(
+    outputs: Iterable[Path], folder: Path | None, yet_to_be_made: Path | None = None
+) -> None:
+    """Find out that results could not be written before what they tell has cost its time.
+
+    Args:
+        outputs: files to be written later; none is touched.
+        folder: of further files, made later where it is missing.
+        yet_to_be_made: a folder that will be there.
+
+    Raises:
+        OutputUnwritable: naming the first one that could not.
+    """
+    for path in outputs:
+        if path.parent == yet_to_be_made and not path.parent.exists():
+            continue
+        try:
+            _try(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+    if folder is not None:
+        try:
+            _try(next(one for one in (folder, *folder.absolute().parents) if one.exists()) / "_")
+        except OSError as error:
+            raise _unwritable(folder, error, "--tables") from error
+
+
+def _try(path: Path) -> None:
+    before = _status(path)
+    if before is None or stat.S_ISREG(before.st_mode):
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+            return
+    if stat.S_ISDIR(before.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def write(path: Path, text: str) -> None:
     """Replace a file as a whole: a reader never sees half a report.
 
@@ -79,10 +118,14 @@ def replace(path: Path, fill: Callable[[Path], None]) -> None:
         else:
             _pour(path, fill, before)
     except OSError as error:
-        raise OutputUnwritable(
-            f"{path}: cannot write the result ({error.strerror or error})",
-            "give -o a place that exists and is writable",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError, option: str = "-o") -> OutputUnwritable:
+    return OutputUnwritable(
+        f"{path}: cannot write the result ({error.strerror or error})",
+        f"give {option} a place that exists and is writable",
+    )
 
 
 def _replace(target: Path, fill: Callable[[Path], None], before: os.stat_result | None) -> None:

@@ -25,11 +25,14 @@ def several_of(
     Raises:
         PolicyInvalid: an output would replace an input.
         InputUnreadable: an argument names nothing.
+        NotAReport: it is a result of ours.
     """
     from overlapcheck.cli.files import spare_inputs
+    from overlapcheck.cli.saved_results import refuse_results
     from overlapcheck.ranks.inputs import expand, is_several
     from overlapcheck.sources import recognised
 
+    refuse_results(reports)
     named = None
     if is_several(reports, recognised) or judging.policy.expect_ranks is not None:
         named = expand(reports, recognised)

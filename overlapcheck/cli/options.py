@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from overlapcheck.cli import completion
 from overlapcheck.cli.option_types import FileName, Number, Percentage
 from overlapcheck.cli.option_values import (
     causes_in,
@@ -19,6 +20,7 @@ from overlapcheck.cli.option_values import (
     time_ns,
     window_ns,
 )
+from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Judging:
     """Folder of the program's source, beside the current directory."""
     cache: bool = True
     """Whether exports of reports are kept in the user's cache folder, and found there."""
+    detail: str = "usual"
+    """How much is told, value of a `Detail`."""
 
 
 _PERCENT = Percentage(0, 100)
@@ -82,6 +86,7 @@ _OPTIONS = (
     click.option(
         "--fail-on",
         metavar="CAUSE,...",
+        shell_complete=completion.causes,
         help="Fail where one of these causes costs 2 % or more; see explain.",
     ),
     click.option(
@@ -123,12 +128,18 @@ _OPTIONS = (
         " in the repository.",
     ),
     click.option("--no-config", is_flag=True, help="Use no policy file."),
-    click.option("--profile", metavar="NAME", help="Use this profile of the policy file."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        shell_complete=completion.profiles,
+        help="Use this profile of the policy file.",
+    ),
     click.option(
         "--format",
         "format_",
         default="terminal",
         metavar="NAME",
+        shell_complete=completion.formats,
         show_default=True,
         help="What to print: terminal, json, brief, junit, markdown, github, sarif, html or"
         " perfetto.",
@@ -211,6 +222,7 @@ _NAMES = (
     "tables_format",
     "source_root",
     "no_cache",
+    "detail",
 )
 
 
@@ -230,6 +242,7 @@ def _with(command: Command, added: Sequence[Callable[[Command], Command]]) -> Co
         judging = _judging(**{name: options.pop(name, None) for name in _NAMES})
         return command(judging=judging, **options)
 
+    with_judging = detail_options(with_judging)
     for option in reversed(added):
         with_judging = option(with_judging)
     return with_judging  # type: ignore[return-value]  # wraps keeps the signature for click
@@ -255,6 +268,7 @@ def _judging(**o: Any) -> Judging:
         o["tables_format"],
         o["source_root"] and o["source_root"].absolute(),
         not o["no_cache"],
+        o["detail"],
     )
 
 

@@ -12,17 +12,21 @@ import click
 
 from overlapcheck.cli.files import write
 from overlapcheck.cli.messages import say
+from overlapcheck.cli.terminal_page import wants_color, wants_plain_signs, width
 from overlapcheck.errors import ExitCode
-from overlapcheck.reading import Progress, Reading
+from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers._terminal_format import TerminalFormat
+from overlapcheck.renderers._terminal_text import Detail, Page
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
+    from overlapcheck.cli.progress import Stages
     from overlapcheck.report import Report
 
 _Format = TypeVar("_Format")
+_USUAL = "usual"
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file whose Markdown GitHub shows on the page of a run."""
 
@@ -36,9 +40,9 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
     Raises:
         OutputUnwritable: after stdout has the report, so nothing is lost.
     """
-    show(report, judging.format)
+    show(report, judging.format, judging.detail)
     for path in judging.outputs:
-        write(path, text_for(path, report))
+        write(path, text_for(path, report, judging.detail))
     if judging.tables is not None and report.measurements is not None:
         from overlapcheck.cli.tables import write_tables
 
@@ -47,7 +51,7 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
     return report.verdict.exit_code
 
 
-def reading_of(judging: Judging, nsys: Path | None, progress: Progress) -> Reading:
+def reading_of(judging: Judging, nsys: Path | None, progress: Stages) -> Reading:
     """How a recording is read for what the user asked for: a timeline only where it is shown."""
     chosen = [renderers()[judging.format], *(renderer_for_file(p.name) for p in judging.outputs)]
     return Reading(
@@ -56,37 +60,44 @@ def reading_of(judging: Judging, nsys: Path | None, progress: Progress) -> Readi
         source_root=judging.source_root,
         timeline=any(renderer.draws_timeline for renderer in chosen),
         progress=progress,
+        opened=progress.opens,
         warn=say,
     )
 
 
-def show(report: Report, format_name: str) -> None:
+def show(report: Report, format_name: str, detail: str = _USUAL) -> None:
     """Print the report to stdout."""
-    print_text(suited(renderers()[format_name], to_terminal=True).render(report))
+    print_text(suited(renderers()[format_name], to_terminal=True, detail=detail).render(report))
 
 
 def print_text(text: str) -> None:
     """Print to stdout what it can take of a text: a name that is no text must not cost the rest."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)
+    # Whether there are colours is decided already.
+    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, color=True)
 
 
-def text_for(path: Path, report: Report) -> str:
+def text_for(path: Path, report: Report, detail: str = _USUAL) -> str:
     """The report in the format that a file's suffix chooses."""
-    return suited(renderer_for_file(path.name)).render(report)
+    return suited(renderer_for_file(path.name), detail=detail).render(report)
 
 
-def _wants_color() -> bool:
-    """A terminal that has not asked for plain text (https://no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+def suited(renderer: _Format, *, to_terminal: bool = False, detail: str = _USUAL) -> _Format:
+    """A format as this place wants it.
 
-
-def suited(renderer: _Format, *, to_terminal: bool = False) -> _Format:
-    """A format as this place wants it: source files named relative to the repository, colours."""
+    Args:
+        renderer: the format; where it names source files, it does so relative to the repository.
+        to_terminal: whether it goes to stdout: as wide as that, and in its colours and signs.
+        detail: how much is told, value of a `Detail`; a single line on stdout alone.
+    """
     if isinstance(renderer, RootedFormat):
         return type(renderer)(root=os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
-    if isinstance(renderer, TerminalFormat) and to_terminal and _wants_color():
-        return type(renderer)(color=True)
+    if isinstance(renderer, TerminalFormat):
+        if to_terminal:
+            page = Page(width(), Detail(detail))
+            return type(renderer)(color=wants_color(), page=page, plain_signs=wants_plain_signs())
+        if detail == Detail.ALL:
+            return type(renderer)(page=Page(detail=Detail.ALL))
     return renderer
 
 

@@ -27,7 +27,7 @@ from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
 
 def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
     """Judge several reports, print and write the answer."""
-    chosen = suited(fleet_renderer(judging.format), to_terminal=True)
+    chosen = suited(fleet_renderer(judging.format), to_terminal=True, detail=judging.detail)
     files = {path: fleet_renderer_for_file(path.name) for path in judging.outputs}
     if judging.tables is not None:
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
@@ -48,7 +48,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     print_text(chosen.render(report))
     pages = [path for path, renderer in files.items() if renderer.name == "html"]
     for path in files.keys() - pages:
-        write(path, files[path].render(report))
+        write(path, suited(files[path], detail=judging.detail).render(report))
     if pages:
         with stoppable("drawing timelines"):
             draw, most = partial(pipeline.draw, **how), fleet.rank_pages

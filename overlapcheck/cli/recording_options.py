@@ -45,6 +45,11 @@ _OPTIONS = (
         help="Leave the report in DIR, and its SQLite export beside it.",
     ),
     click.option(
+        "--force",
+        is_flag=True,
+        help="Replace the report that is there under the name of -o FILE.nsys-rep.",
+    ),
+    click.option(
         "--delay", type=_SECONDS, default=0, metavar="S", help="Begin to record after S seconds."
     ),
     click.option(
@@ -105,6 +110,7 @@ _OPTIONS = (
 _NAMES = (
     "nsys",
     "keep_in",
+    "force",
     "delay",
     "duration",
     "capture_range",
@@ -164,6 +170,7 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         capture_range=o["capture_range"],
         extra=parse_nsys_args(o["nsys_args"]),
         keep_as=reports[0] if reports else None,
+        replace_report=o["force"],
         keep_in=o["keep_in"],
     )
     return Recording(spec, o["nsys"], o["control"])

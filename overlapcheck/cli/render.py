@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli import completion
 from overlapcheck.cli.option_types import FileName
+from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import ExitCode
 
 
@@ -16,6 +18,7 @@ from overlapcheck.errors import ExitCode
     "--format",
     "format_",
     metavar="NAME",
+    shell_complete=completion.formats,
     help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html;"
     " default: terminal, or nothing with -o.",
 )
@@ -28,7 +31,8 @@ from overlapcheck.errors import ExitCode
     metavar="FILE",
     help="Write the report here; the suffix chooses the format; may repeat.",
 )
-def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
+@detail_options
+def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail: str) -> int:
     """Show RESULT, which `-o FILE.json` wrote, in other formats; no trace is needed.
 
     \b
@@ -48,9 +52,9 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...]) -> int:
     check_outputs(outputs)
     spare_inputs(outputs, [result])
     report = read_result(result)
-    texts = [(path, text_for(path, report)) for path in outputs]
+    texts = [(path, text_for(path, report, detail)) for path in outputs]
     if format_ or not outputs:
-        show(report, chosen)
+        show(report, chosen, detail)
     for path, text in texts:
         write(path, text)
     return ExitCode.PASS

@@ -18,8 +18,13 @@ from overlapcheck.errors import ExitCode
 )
 @recording_options
 @judging_options
+@click.option(
+    "--print-command", is_flag=True, help="Print the nsys command for a cluster, and run nothing."
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int:
+def run(
+    command: tuple[str, ...], recording: Recording, judging: Judging, print_command: bool
+) -> int:
     """Profile COMMAND with nsys, then judge the recording.
 
     \b
@@ -28,11 +33,18 @@ def run(command: tuple[str, ...], recording: Recording, judging: Judging) -> int
 
     The report is left in the current directory, or where --keep or -o FILE.nsys-rep says.
     """
+    if print_command:
+        from overlapcheck.cli import nsys_command
+
+        nsys_command.print_command(command, recording)
+        return ExitCode.PASS
     from overlapcheck import pipeline
+    from overlapcheck.cli.files import require_writable
     from overlapcheck.cli.output import deliver, reading_of
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.recorded import told
 
+    require_writable(judging.outputs, judging.tables, recording.spec.keep_in)
     with shown() as progress:
         result = pipeline.run(
             command,

@@ -54,7 +54,11 @@ def examine(
     contract = contract_file(check_by) if check_by else None
     with stoppable(f"analysing {report}"), shown() as progress:
         reading = Reading(
-            nsys=options["nsys"], cache=not options["no_cache"], progress=progress, warn=say
+            nsys=options["nsys"],
+            cache=not options["no_cache"],
+            progress=progress,
+            opened=progress.opens,
+            warn=say,
         )
         found = pipeline.streams(report, selection=selection, contract=contract, reading=reading)
     print_text(suited(stream_renderer(options["format_"]), to_terminal=True).render(found))

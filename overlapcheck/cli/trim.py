@@ -41,7 +41,9 @@ def trim(report: Path, output: Path, rename: bool, nsys: Path | None, no_cache: 
 
     spare_inputs([output], [report])
     with stoppable(f"trimming {report}"), shown() as progress:
-        reading = Reading(nsys=nsys, cache=not no_cache, progress=progress, warn=say)
+        reading = Reading(
+            nsys=nsys, cache=not no_cache, progress=progress, opened=progress.opens, warn=say
+        )
         trimmed = pipeline.trim(report, rename=rename, reading=reading)
     write_bytes(output, trimmed.content)
     for line in told(trimmed, output.name):

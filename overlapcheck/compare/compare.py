@@ -7,7 +7,7 @@ from functools import partial
 
 from overlapcheck._version import __version__
 from overlapcheck.compare import noise
-from overlapcheck.compare.ledger import alone, ledger_changes
+from overlapcheck.compare.ledger import alone, divided, ledger_changes
 from overlapcheck.compare.limit import judged
 from overlapcheck.compare.metric import Metric
 from overlapcheck.compare.pace import OWN_STEP, at_one_pace, own_paces
@@ -62,6 +62,7 @@ def compare(
 def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
     one, other = pair = at_one_pace(pair)
     ledger = ledger_changes(pair)
+    compute, whole = divided(pair)
     return DeviceComparison(
         device=other.device,
         base=_side(one, base),
@@ -71,6 +72,8 @@ def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
         ledger=ledger,
         gone=alone(pair, base.findings, ledger, Change.BETTER),
         new_causes=alone((other, one), new.findings, ledger, Change.WORSE),
+        compute=compute,
+        whole=whole,
     )
 
 

@@ -9,6 +9,26 @@ from overlapcheck.comparison import Appeared, Change, Quantity, Unit
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.thresholds import Thresholds
 
+COMPUTE = "compute"
+WHOLE = "together"
+
+
+def divided(pair: Pair) -> tuple[Quantity, Quantity]:
+    """Compute and the whole that it makes with the ledger, in the ledger's unit: they add up."""
+    sides = [(device.compute_ns, device.window_ns) for device in pair]
+    steps = [device.steps for device in pair]
+    if steps[0] is not None and steps[1] is not None:
+        unit, over = Unit.NS, [device.window.steps or 1 for device in pair]
+        noises = [noise.noise_ns(steps[0], steps[1], which) for which in ("compute", "step")]
+    else:
+        unit, over = Unit.SHARE, [max(device.window_ns, 1) for device in pair]
+        noises = [Thresholds.noise_share] * 2
+    compute, whole = (
+        Metric(name, unit).compared(sides[0][n] / over[0], sides[1][n] / over[1], noises[n])
+        for n, name in enumerate((COMPUTE, WHOLE))
+    )
+    return compute, whole
+
 
 def ledger_changes(pair: Pair) -> tuple[Quantity, ...]:
     """Idle time of every cause per step; as shares of the window where a side has no steps.
@@ -56,6 +76,7 @@ def alone(
             found.advice,
             found.caveat,
             found.source,
+            found.predicted.win_ns if found.predicted and change is Change.BETTER else None,
         )
         for found in findings
         if found.device == device.key

@@ -18,14 +18,14 @@ from overlapcheck.selection import Selection
 from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Limits, Policy
 
-# Settings that are shares, and the fields of the Policy that hold them.
-_SHARES = {
+SHARES = {
     "min-overlap": "min_overlap",
     "max-recoverable": "max_recoverable",
     "max-idle": "max_idle",
     "max-exposed-comm": "max_exposed_communication",
     "max-failing-ranks": "max_failing_ranks",
 }
+"""Settings that are shares, and the fields of the Policy that hold them."""
 _PLAIN = {
     "ceiling": "relief_from_ceiling",
     "require-copies": "require_copies",
@@ -92,6 +92,10 @@ def _of_file(found: PolicyFile, profile: str | None, causes: Collection[str]) ->
     contents = read_contents(found.table, place, found.path.name, causes)
     if profile is None:
         return _placed(contents.base, found.path.parent)
+    if not contents.profiles:
+        raise place.at("profiles").wrong(
+            "has no profile", f"write a first one: [{'.'.join((*place.path, 'profiles', profile))}]"
+        )
     values.known(profile, contents.profiles, place.at("profiles").at(profile), "is no profile")
     return _placed(_laid_over(contents.base, contents.profiles[profile]), found.path.parent)
 
@@ -165,7 +169,7 @@ def _limits(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:
         if key.startswith(_OVERLAP):
             overlap_of[key.removeprefix(_OVERLAP)] = setting.value / 100
             origins[key] = setting.origin
-        elif field := _SHARES.get(key):
+        elif field := SHARES.get(key):
             shares[field] = setting.value / 100
             origins[field] = setting.origin
     return {"overlap_of": overlap_of, "origins": origins, **shares}

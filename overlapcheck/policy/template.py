@@ -79,7 +79,8 @@ max-recoverable = 10
 # [thresholds]
 # start-latency-ns = 20000
 
-# Further settings by name, laid over those above: overlapcheck analyze --profile nightly
-# [profiles.nightly]
-# max-recoverable = 5
+# Further settings by name, laid over those above: overlapcheck analyze --profile ci
+[profiles.ci]
+max-recoverable = 10
+# require-copies = true
 """

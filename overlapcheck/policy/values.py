@@ -180,7 +180,7 @@ def known(key: str, names: Iterable[str], place: Place, problem: str) -> None:
     if key in names:
         return
     near = difflib.get_close_matches(key.replace("_", "-").lower(), names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it may be {', '.join(names)}"
+    hint = f"did you mean {near[0]}?" if near else f"it may be {', '.join(names)}" if names else ""
     raise place.wrong(problem, hint)
 
 

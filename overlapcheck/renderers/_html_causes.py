@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._html_markup import Html, el, html
+from overlapcheck.renderers._plain_text import removing_text
 from overlapcheck.report import DeviceReport, LedgerEntry
 
 SLOTS = 8
@@ -101,7 +102,7 @@ def _finding(rank: int, found: Finding, slot: dict[str, int], *, small: bool) ->
         el("span", f"{percent(found.share)} of the window", cls="share num"),
         el("span", found.confidence.value, cls="sure dim"),
     )
-    saves = f"removing it saves at most {found.saving_text}" if found.saves_at_most_ns > 0 else ""
+    saves = removing_text(found) if found.predicted or found.saves_at_most_ns > 0 else ""
     show = el(
         "button", "show worst", el("span", "", cls="turn"), type="button", cls="show",
         data_cause=found.cause,

@@ -117,9 +117,15 @@ def slug(name: str) -> str:
 
 
 def cost_text(found: Finding) -> str:
-    """What a cause costs and what removing it can save."""
-    saves = f"removing it saves at most {found.saving_text}"
-    return f"{found.cost_text}, {percent(found.share)} of the window; {saves}"
+    """What a cause costs and what removing it wins."""
+    return f"{found.cost_text}, {percent(found.share)} of the window; {removing_text(found)}"
+
+
+def removing_text(found: Finding) -> str:
+    """What repairing it is predicted to win; where that is not known, the most it can save."""
+    if found.predicted is not None:
+        return found.predicted.text
+    return f"removing it saves at most {found.saving_text}"
 
 
 def place_text(place: SourceLine) -> str:

@@ -9,10 +9,12 @@ from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     INDENT,
-    WIDTH,
     clip_middle,
+    columns,
+    most,
     paragraph,
     styled,
+    tells_all,
     text_of,
     width_of,
     wrap,
@@ -25,7 +27,8 @@ MAX_PLACES = 2
 
 _FILLS = "█▓▒░"
 _REST = "·"
-_BAR = 60
+_BESIDE_BAR = 20
+"""Columns that the bar leaves free."""
 _HANG = 7
 """Columns of "do     ", "unless "."""
 
@@ -48,7 +51,7 @@ def ledger_lines(device: DeviceReport) -> list[Text]:
         " " * INDENT,
         styled(f"{total} of {duration(device.window_ns)} without compute, by cause", BOLD),
     )
-    lines = wrap(" + ".join(named), WIDTH - INDENT)
+    lines = wrap(" + ".join(named), columns() - INDENT)
     return [head, bar, *(text_of(" " * INDENT, line) for line in lines), *_conclusion(device)]
 
 
@@ -62,16 +65,16 @@ def _place(place: SourceLine) -> str:
 def _conclusion(device: DeviceReport) -> list[Text]:
     if not device.conclusion:
         return []
-    return [text_of(" " * INDENT, line) for line in wrap(device.conclusion, WIDTH - INDENT)]
+    return [text_of(" " * INDENT, line) for line in wrap(device.conclusion, columns() - INDENT)]
 
 
 def _bar(parts: list[tuple[str, int]], marks: list[str]) -> str:
     """Cells by rounding each part's end, so that the bar is always full."""
     total = sum(ns for _, ns in parts)
-    drawn, done = "", 0
+    drawn, done, cells = "", 0, columns() - _BESIDE_BAR
     for (_, ns), mark in zip(parts, marks, strict=True):
         done += ns
-        drawn += mark * (round(done * _BAR / total) - len(drawn))
+        drawn += mark * (round(done * cells / total) - len(drawn))
     return drawn
 
 
@@ -82,15 +85,15 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
         findings: in rank order.
         in_full: with evidence and advice, not the headlines alone.
     """
-    material = [found for found in findings if found.share >= MATERIAL_SHARE]
+    material = [f for f in findings if f.share >= MATERIAL_SHARE or tells_all()]
     lines: list[Text] = []
-    for rank, found in enumerate(material[:MAX_FINDINGS], 1):
+    for rank, found in enumerate(material[: most(MAX_FINDINGS)], 1):
         if rank > 1 and in_full:
             lines.append(text_of())
         lines += _headline(rank, found)
         if in_full:
             lines += _body(found)
-    rest = [*material[MAX_FINDINGS:], *(f for f in findings if f.share < MATERIAL_SHARE)]
+    rest = [*material[most(MAX_FINDINGS) :], *(f for f in findings if f not in material)]
     if rest and in_full:
         names = ", ".join(f"{found.cause} {percent(found.share)}" for found in rest)
         lines += [text_of()] if material else []
@@ -99,22 +102,23 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
 
 
 def _headline(rank: int, found: Finding) -> list[Text]:
-    said = f"{found.cost_text}, {percent(found.share)}; saves at most {found.saving_text}"
+    worth = found.predicted.text if found.predicted else f"saves at most {found.saving_text}"
+    said = f"{found.cost_text}, {percent(found.share)}; {worth}"
     lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", "bold red"), "  ")
     sure = found.confidence.value
-    room = WIDTH - width_of(lead) - len(sure) - 2
+    room = columns() - width_of(lead) - len(sure) - 2
     first, *more = wrap(said, room)
-    gap = " " * (WIDTH - width_of(lead) - width_of(first) - len(sure))
+    gap = " " * (columns() - width_of(lead) - width_of(first) - len(sure))
     head = text_of(lead, first, gap, styled(sure, BOLD))
     return [head, *(text_of(" " * width_of(lead), line) for line in more)]
 
 
 def _body(found: Finding) -> list[Text]:
     indent = INDENT + 2
-    lines = [text_of(" " * indent, line) for line in wrap(found.title, WIDTH - indent)]
-    for fact in found.evidence[:MAX_EVIDENCE]:
+    lines = [text_of(" " * indent, line) for line in wrap(found.title, columns() - indent)]
+    for fact in found.evidence[: most(MAX_EVIDENCE)]:
         lines += paragraph("-", fact, indent=indent)
-    for place in found.source[:MAX_PLACES]:
+    for place in found.source[: most(MAX_PLACES)]:
         lines += paragraph(styled("at", BOLD), _place(place), indent=indent, hang=_HANG)
     if found.advice:
         lines += paragraph(styled("do", BOLD), found.advice, indent=indent, hang=_HANG)

@@ -10,12 +10,14 @@ from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
     INDENT,
-    WIDTH,
     Cell,
     clip,
     clip_middle,
+    columns,
+    most,
     paragraph,
     styled,
+    tells_a_line,
     text_of,
     width_of,
     wrap,
@@ -30,6 +32,8 @@ OUTCOME_STYLES = {
     Outcome.INCONCLUSIVE: "bold yellow",
 }
 MAX_PROBLEMS = 3
+_BESIDE_NAME = 47
+"""Columns of a check's numbers, its mark, and a reason of two words."""
 MAX_NAME = 30
 """Columns of a check's name; that of a range may be long."""
 
@@ -52,11 +56,11 @@ def verdict_lines(report: Report) -> list[Text]:
 
     A failure that may be the recording's says so first, and what settles it.
     """
-    if not report.verdict.settle_with:
+    if not report.verdict.settle_with or tells_a_line():
         return [verdict_line(report)]
     mark = _mark_of(report)
     how = report.verdict.settle_with.split(" (")[0]
-    said = clip(f"as recorded; to settle it: {how}", WIDTH - width_of(mark) - 2)
+    said = clip(f"as recorded; to settle it: {how}", columns() - width_of(mark) - 2)
     return [text_of(mark, "  ", said), verdict_line(report)]
 
 
@@ -83,7 +87,7 @@ def verdict_line(report: Report) -> Text:
         cause = "" if of_order else _first_cause(report)
         said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
     mark = _mark_of(report)
-    return text_of(mark, "  ", clip(said, WIDTH - width_of(mark) - 2))
+    return text_of(mark, "  ", clip(said, columns() - width_of(mark) - 2))
 
 
 def _names(checks: list[Check], report: Report) -> str:
@@ -124,7 +128,7 @@ def looked_at(report: Report) -> list[Text]:
     if capture.program:
         lines.append(_fact("program", capture.program))
     versions_text = f"  ({', '.join(versions)})"
-    room = max(WIDTH - INDENT - _LABEL - width_of(versions_text), 12)
+    room = max(columns() - INDENT - _LABEL - width_of(versions_text), 12)
     lines.append(_fact("report", clip_middle(capture.report, room) + versions_text))
     if capture.environment and report.verdict.outcome is not Outcome.PASS:
         said = " ".join(f"{name}={value}" for name, value in capture.environment.items())
@@ -138,7 +142,7 @@ def _fact(label: str, text: str) -> Text:
     return text_of(
         " " * INDENT,
         styled(label.ljust(_LABEL), DIM),
-        clip_middle(text, WIDTH - INDENT - _LABEL),
+        clip_middle(text, columns() - INDENT - _LABEL),
     )
 
 
@@ -157,9 +161,9 @@ def device_title(device: DeviceReport) -> str:
 def device_rule(device: DeviceReport, outcome: Outcome) -> Text:
     """Heading of one device among several."""
     line = text_of("── ", styled(outcome.value, OUTCOME_STYLES[outcome]), "  ")
-    title = clip_middle(f"device {device_title(device)}", WIDTH - width_of(line) - 3)
+    title = clip_middle(f"device {device_title(device)}", columns() - width_of(line) - 3)
     line.append_text(text_of(styled(title, BOLD), " "))
-    return text_of(line, "─" * (WIDTH - width_of(line)))
+    return text_of(line, "─" * (columns() - width_of(line)))
 
 
 def window_lines(device: DeviceReport) -> list[Text]:
@@ -194,7 +198,8 @@ def check_lines(checks: tuple[Check, ...]) -> list[Text]:
     """The checks as a table, with what to do under those that could not be judged."""
     if not checks:
         return []
-    name_width = max(len("check"), *(width_of(clip(check.name, MAX_NAME)) for check in checks))
+    most_name = min(MAX_NAME, columns() - _BESIDE_NAME)
+    name_width = max(len("check"), *(width_of(clip(check.name, most_name)) for check in checks))
     head = f"{'check':<{name_width}}  {'measured':>9}  {'limit':>10}"
     lines = [text_of(" " * INDENT, styled(head, BOLD))]
     for check in checks:
@@ -213,7 +218,7 @@ def _check(check: Check, name_width: int) -> list[Text]:
     ]
     column = sum(map(width_of, row))
     reason = check.reason + _origin(check)
-    beside = wrap(reason, WIDTH - column)
+    beside = wrap(reason, columns() - column)
     if len(beside) > 2:
         # A long reason reads better below, in the full width, than in a narrow column.
         lines = [text_of(*row), *_below("", reason)]
@@ -251,7 +256,7 @@ def _mark(check: Check) -> str:
 
 def _below(label: str, text: str) -> list[Text]:
     indent = INDENT + 4
-    lines = wrap(label + text, WIDTH - indent)
+    lines = wrap(label + text, columns() - indent)
     return [text_of(" " * indent, line) for line in lines]
 
 
@@ -276,8 +281,10 @@ def problem_lines(report: Report) -> list[Text]:
     said = " ".join(check.reason for check in report.verdict.checks)
     rest = [what for what in dict.fromkeys(report.capture.problems) if what not in said]
     lines: list[Text] = []
-    for what in rest[:MAX_PROBLEMS]:
+    for what in rest[: most(MAX_PROBLEMS)]:
         lines += paragraph("also", what, hang=_LABEL)
-    if len(rest) > MAX_PROBLEMS:
-        lines += paragraph("also", f"{len(rest) - MAX_PROBLEMS} more faults (see --format json)")
+    if len(rest) > most(MAX_PROBLEMS):
+        lines += paragraph(
+            "also", f"{len(rest) - most(MAX_PROBLEMS)} more faults (see --format json)"
+        )
     return lines

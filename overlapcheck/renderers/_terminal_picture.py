@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 
 from rich.text import Text
@@ -13,6 +14,7 @@ from overlapcheck.renderers._terminal_text import (
     WIDTH,
     clip,
     clip_middle,
+    columns,
     paragraph,
     styled,
     text_of,
@@ -32,6 +34,7 @@ _KEYS = (
     ("migration", "▓ migrations"),
     ("communication", "▒ collectives"),
 )
+MIN_CELLS = 10
 _LABEL_WIDTH = 6
 _KIND_WIDTH = 10
 
@@ -40,6 +43,7 @@ def picture_lines(picture: Picture) -> list[Text]:
     """The drawing with step marks and a key below it."""
     if not picture.rows:
         return []
+    picture = _fitted(picture)
     labels = [_labels(row) for row in picture.rows]
     label_width = max(width_of(label) for label, _ in labels)
     kind_width = max(width_of(kind) for _, kind in labels)
@@ -49,10 +53,32 @@ def picture_lines(picture: Picture) -> list[Text]:
         lead = " " * INDENT + _pad(label, label_width) + " " + _pad(kind, kind_width) + " "
         body = styled(_body(row), _STYLES.get(row.role, ""))
         drawn = text_of(lead, "│", body, "│ ")
-        drawn.append_text(text_of(clip(row.note, WIDTH - width_of(drawn))))
+        drawn.append_text(text_of(clip(row.note, columns() - width_of(drawn))))
         lines.append(drawn)
     lines.append(_marks(picture, left))
     return lines + _key(picture)
+
+
+def _fitted(picture: Picture) -> Picture:
+    """The drawing, of fewer cells where the page is narrower than it was made for."""
+    cells = len(picture.rows[0].cells)
+    fewer = max(cells - max(WIDTH - columns(), 0), MIN_CELLS)
+    if fewer >= cells:
+        return picture
+    rows = tuple(replace(row, cells=_merged(row.cells, fewer)) for row in picture.rows)
+    ticks = tuple((column * fewer // cells, name) for column, name in picture.ticks)
+    return replace(picture, rows=rows, ticks=ticks)
+
+
+def _merged(cells: tuple[float, ...], fewer: int) -> tuple[float, ...]:
+    """Means of neighbours, each counted by how much of it lies in the wider cell."""
+    width = len(cells) / fewer
+    merged = []
+    for i in range(fewer):
+        start, end = i * width, (i + 1) * width
+        parts = ((min(end, n + 1) - max(start, n), cell) for n, cell in enumerate(cells))
+        merged.append(sum(part * cell for part, cell in parts if part > 0) / width)
+    return tuple(merged)
 
 
 def _pad(text: str, width: int) -> str:

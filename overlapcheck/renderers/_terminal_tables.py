@@ -10,6 +10,7 @@ from overlapcheck.renderers._terminal_text import (
     INDENT,
     Cell,
     clip_middle,
+    most,
     paragraph,
     styled,
     table,
@@ -133,9 +134,11 @@ def gap_table(device: DeviceReport) -> list[Text]:
         return []
     head = ("gap", "at", "copying", "after kernel", "before kernel")
     rows: list[tuple[Cell, ...]] = [head]
-    rows += [_gap(gap, device) for gap in device.gaps[:MAX_ROWS]]
+    rows += [_gap(gap, device) for gap in device.gaps[: most(MAX_ROWS)]]
     return [
-        _title("largest gaps without compute", min(MAX_ROWS, len(device.gaps)), device.gaps_total),
+        _title(
+            "largest gaps without compute", min(most(MAX_ROWS), len(device.gaps)), device.gaps_total
+        ),
         *table(rows, "rrrll", flexible=(3, 4)),
     ]
 
@@ -163,9 +166,9 @@ def blocking_table(device: DeviceReport) -> list[Text]:
         return []
     rows: list[tuple[Cell, ...]] = [
         ("call", "thread", "calls", "held", "no compute", "longest"),
-        *(_call(call) for call in device.blocking[:MAX_ROWS]),
+        *(_call(call) for call in device.blocking[: most(MAX_ROWS)]),
     ]
-    shown = min(MAX_ROWS, len(device.blocking))
+    shown = min(most(MAX_ROWS), len(device.blocking))
     return [
         _title("costliest blocking calls", shown, device.blocking_total),
         *table(rows, "llrrrr", flexible=(0, 1)),
@@ -188,9 +191,9 @@ def stream_table(device: DeviceReport) -> list[Text]:
     if not device.streams:
         return []
     rows: list[tuple[Cell, ...]] = [("stream", "role", "kind", "priority", "kernels", "busy")]
-    rows += [_stream(stream) for stream in device.streams[:MAX_STREAMS]]
+    rows += [_stream(stream) for stream in device.streams[: most(MAX_STREAMS)]]
     lines = table(rows, "lllrrr")
-    hidden = device.streams_total - min(MAX_STREAMS, len(device.streams))
+    hidden = device.streams_total - min(most(MAX_STREAMS), len(device.streams))
     if hidden > 0:
         lines.append(text_of(" " * INDENT, styled(f"and {count_of(hidden, 'more stream')}", DIM)))
     return lines

@@ -7,7 +7,12 @@ bidirectional controls, and must neither break a line nor steer a terminal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -15,7 +20,7 @@ from rich.text import Text
 from overlapcheck.clean import clean
 
 WIDTH = 80
-"""Columns that no line exceeds."""
+"""Columns of a page that nobody has measured."""
 INDENT = 2
 ELLIPSIS = "…"
 
@@ -26,6 +31,60 @@ Cell = str | Text
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|us|ms|s|B|[KMGT]iB|GB/s)(?![\w/]))")
 _GLUE = "\u00a0"
+
+
+class Detail(StrEnum):
+    """How much of a report is told."""
+
+    LINE = "line"
+    """Its first line alone."""
+    USUAL = "usual"
+    """What deserves it: evidence of what fails, the worst rows of long tables."""
+    ALL = "all"
+    """Everything that the report holds, also of what passes."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a text is laid out for."""
+
+    width: int = WIDTH
+    """Columns that no line exceeds."""
+    detail: Detail = Detail.USUAL
+
+
+_USUAL_PAGE = Page()
+_PAGE = ContextVar("page", default=_USUAL_PAGE)
+
+
+@contextmanager
+def laid_out_for(page: Page) -> Iterator[None]:
+    """Lines made in the block are for this page."""
+    token = _PAGE.set(page)
+    try:
+        yield
+    finally:
+        _PAGE.reset(token)
+
+
+def columns() -> int:
+    """Columns that no line exceeds."""
+    return _PAGE.get().width
+
+
+def tells_all() -> bool:
+    """Whether everything is told."""
+    return _PAGE.get().detail is Detail.ALL
+
+
+def tells_a_line() -> bool:
+    """Whether the first line is all."""
+    return _PAGE.get().detail is Detail.LINE
+
+
+def most(usual: int) -> int:
+    """How many of something are told: usually so many, else all of them."""
+    return sys.maxsize if tells_all() else usual
 
 
 def width_of(cell: Cell) -> int:
@@ -105,7 +164,7 @@ def paragraph(label: Cell, text: str, *, indent: int = INDENT, hang: int = 0) ->
         hang: columns from the label's begin to the text; 0 takes one space.
     """
     hang = max(hang, width_of(label) + 1)
-    lines = wrap(text, WIDTH - indent - hang)
+    lines = wrap(text, columns() - indent - hang)
     first = text_of(" " * indent, label, " " * (hang - width_of(label)), lines[0])
     return [first, *(text_of(" " * (indent + hang), line) for line in lines[1:])]
 
@@ -119,6 +178,8 @@ def table(
 ) -> list[Text]:
     """Rows in aligned columns no wider than a line.
 
+    Columns that find no room beside the others come below, after the first one again.
+
     Args:
         rows: cells; the first row is the header.
         align: one letter a column, l or r.
@@ -128,8 +189,36 @@ def table(
     cells = [[text_of(cell) for cell in row] for row in rows]
     widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
     flexible = sorted(flexible)
-    gap = 2 if flexible or _total(widths, 2) <= WIDTH else 1
-    widths = _shrink(widths, flexible, _total(widths, gap) - WIDTH)
+    gap = 2 if flexible or _total(widths, 2) <= columns() else 1
+    widths = _shrink(widths, flexible, _total(widths, gap) - columns())
+    lines: list[Text] = []
+    for part in _parts(widths, gap):
+        shown = [[row[i] for i in part] for row in cells]
+        room = [widths[i] for i in part]
+        lines += _aligned(shown, room, [align[i] for i in part], gap, header=header)
+    return lines
+
+
+def _parts(widths: Sequence[int], gap: int) -> list[list[int]]:
+    """Columns by number that fit side by side, each part with the first one."""
+    parts = [[0]]
+    for i in range(1, len(widths)):
+        longer = [*parts[-1], i]
+        if len(parts[-1]) > 1 and _total([widths[n] for n in longer], gap) > columns():
+            longer = [0, i]
+            parts.append(longer)
+        parts[-1] = longer
+    return parts
+
+
+def _aligned(
+    cells: Sequence[Sequence[Text]],
+    widths: Sequence[int],
+    align: Sequence[str],
+    gap: int,
+    *,
+    header: bool,
+) -> list[Text]:
     lines = []
     for number, row in enumerate(cells):
         line = text_of(" " * INDENT)

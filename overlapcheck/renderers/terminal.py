@@ -17,10 +17,12 @@ from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_picture import picture_lines
 from overlapcheck.renderers._terminal_text import (
     INDENT,
-    WIDTH,
     clip,
     clip_middle,
+    columns,
+    most,
     styled,
+    tells_all,
     text_of,
     width_of,
 )
@@ -40,7 +42,7 @@ class TerminalRenderer(TerminalFormat):
 
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
-        return self.printed(_lines(report))
+        return self.printed(lambda: _lines(report))
 
 
 def _lines(report: Report) -> list[Text]:
@@ -51,12 +53,12 @@ def _lines(report: Report) -> list[Text]:
     else:
         blocks.append(head.looked_at(report))
     blocks.append(head.check_lines(_checks_of_none(report)))
-    for device in devices[:MAX_DEVICES]:
+    for device in devices[: most(MAX_DEVICES)]:
         if len(devices) > 1:
             outcome = _outcome(report, device)
             blocks.append([head.device_rule(device, outcome), *_window_and_time(device)])
         blocks += _device(report, device, explain=device is devices[0])
-    blocks.append([_in_a_line(report, device) for device in devices[MAX_DEVICES:]])
+    blocks.append([_in_a_line(report, device) for device in devices[most(MAX_DEVICES) :]])
     blocks.append(head.problem_lines(report))
     blocks.append(head.verdict_lines(report))
     lines: list[Text] = []
@@ -107,7 +109,7 @@ def _device(report: Report, device: DeviceReport, *, explain: bool) -> list[list
     verdict = _judged(report, device)
     findings = [found for found in report.findings if found.device == _key(device)]
     checks = head.check_lines(verdict.checks)
-    if verdict.outcome is Outcome.FAIL:
+    if verdict.outcome is Outcome.FAIL or tells_all():
         return [
             checks,
             head.meaning_lines(verdict.checks) if explain else [],
@@ -147,7 +149,7 @@ def _in_a_line(report: Report, device: DeviceReport) -> Text:
         styled(f"{verdict.outcome.value:<12}", head.OUTCOME_STYLES[verdict.outcome]),
         f"  device {device.device}, {clip_middle(device.process, 20)}: ",
     )
-    return text_of(lead, clip(said, max(WIDTH - width_of(lead), 0)))
+    return text_of(lead, clip(said, max(columns() - width_of(lead), 0)))
 
 
 RENDERER = TerminalRenderer()

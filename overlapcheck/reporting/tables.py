@@ -36,6 +36,11 @@ def measured_tables(measured: Measurements) -> dict[str, pd.DataFrame]:
     return {name: _of_all_devices(measured, make) for name, make in _makers().items()}
 
 
+def measured_table(measured: Measurements, name: str) -> pd.DataFrame:
+    """One of the tables, see `measured_tables`."""
+    return _of_all_devices(measured, _makers()[name])
+
+
 def table_names() -> tuple[str, ...]:
     """Names of all tables."""
     return tuple(_makers())

@@ -451,7 +451,15 @@ def test_nothing_was_recorded(machine: Machine, option: str) -> None:
 def test_duration_ends_the_program_and_that_is_no_failure(machine: Machine) -> None:
     ended = machine.overlapcheck("run", "--duration", "1", "sleep", "1000")
     assert ended.exit_code == INCONCLUSIVE
-    assert "was ended by SIGTERM" in ended.stderr
+    assert "sleep was stopped after 1 s, as asked" in ended.stderr
+    assert "SIGTERM" not in ended.stderr
+    machine.assert_clean()
+
+
+def test_an_option_that_nsys_refuses_is_told_in_its_own_words(machine: Machine) -> None:
+    ended = machine.overlapcheck("run", "--nsys-args=--bogus", "true")
+    assert ended.exit_code == COULD_NOT_RUN
+    assert "does not take --nsys-args: unrecognised option '--bogus'; the options" in ended.stderr
     machine.assert_clean()
 
 

@@ -47,6 +47,18 @@ def test_taken_and_missing_places_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputUnwritable, match="no such directory"):
         require_free(tmp_path / "gone" / "step.nsys-rep")
     require_free(tmp_path / "other.nsys-rep")
+    require_free(taken, replaceable=True)
+    with pytest.raises(OutputUnwritable, match="exists already"):
+        require_free(tmp_path, replaceable=True)
+
+
+def test_what_may_be_replaced_is(tmp_path: Path) -> None:
+    wanted = tmp_path / "step.nsys-rep"
+    wanted.write_text("mine")
+    kept = keep(_finished(tmp_path), wanted, tmp_path, replaceable=True)
+
+    assert (kept.path, kept.warning) == (wanted, "")
+    assert wanted.read_text() == "recorded"
 
 
 def test_kept_beside_what_took_its_name(tmp_path: Path) -> None:

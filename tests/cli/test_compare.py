@@ -83,7 +83,7 @@ def test_of_the_pageable_and_the_overlapped_run_it_says_what_was_won(
     assert (code, err) == (0, "")
     assert head == (
         "BETTER median step 22.3 ms -> 19.3 ms: 3.0 ms per step won (13.6 %);"
-        " gone: pageable-copy (4.7 ms per step)"
+        " gone: pageable-copy (4.7 ms per step; predicted to win 4.6 ms)"
     )
     assert overlapcheck("compare", *reversed(sides))[0] == 0
     code, out, _ = overlapcheck("compare", *reversed(sides), "--fail-if-worse", "5")

@@ -89,6 +89,8 @@ ARGUMENTS = {
     "run": ["true"],
     "analyze": ["x"],
     "compare": ["x", "y"],
+    "streams": ["x"],
+    "whatif": ["x"],
     "render": ["x"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],

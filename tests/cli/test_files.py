@@ -256,7 +256,7 @@ def found_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def at(*files: str | Path) -> None:
         places = tuple(SourceLine(str(file), 1, "main") for file in files)
 
-        def findings(measured: Measurements) -> tuple[Finding, ...]:
+        def findings(measured: Measurements, _: object) -> tuple[Finding, ...]:
             finding = a_finding("host-sync", 0.1)
             return (replace(finding, device=measured.devices[0].key, source=places),)
 

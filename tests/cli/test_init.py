@@ -17,6 +17,7 @@ from overlapcheck.policy.resolve import Source, resolve, settings_of
 from overlapcheck.policy.template import TEMPLATE
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
+from tests.conftest import ROOT
 from tests.pictures import picture
 
 SERIAL = """
@@ -65,7 +66,7 @@ def test_init_writes_a_file_that_changes_nothing(overlapcheck: Overlapcheck) -> 
 def test_everything_that_the_file_offers_is_a_setting(tmp_path: Path) -> None:
     offered = re.sub(r"^# (?=[\[a-z0-9-]+\S* = |\[)", "", TEMPLATE, flags=re.MULTILINE)
     (tmp_path / "overlapcheck.toml").write_text(offered)
-    settings = settings_of(Source(start=tmp_path, profile="nightly"), causes())
+    settings = settings_of(Source(start=tmp_path, profile="ci"), causes())
 
     assert set(settings) == {
         "min-overlap", "ceiling", "max-recoverable", "max-idle", "max-exposed-comm",
@@ -73,8 +74,18 @@ def test_everything_that_the_file_offers_is_a_setting(tmp_path: Path) -> None:
         "overlap d2h", "allow", "ranges", "max-failing-ranks", "thresholds",
         "expect-ranks", "streams",
     }  # fmt: skip
-    assert settings["max-recoverable"].value == 5
+    assert settings["require-copies"].origin == "overlapcheck.toml, profile ci"
     assert set(settings["ranges"].value["forward*"]) == {"min-overlap", "max-recoverable"}
+
+
+def test_the_profiles_of_the_examples_are_in_the_file(overlapcheck: Overlapcheck) -> None:
+    overlapcheck("init")
+    examples = (ROOT / "examples").rglob("*.yml")
+    named = {name for path in examples for name in re.findall(r"--profile (\w+)", path.read_text())}
+
+    assert named
+    for name in named:
+        settings_of(Source(profile=name), causes())
 
 
 def test_init_replaces_nothing_unless_told(overlapcheck: Overlapcheck) -> None:

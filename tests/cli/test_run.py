@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,14 @@ from overlapcheck.capture.discovery import Nsys
 from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.captured import CapturedReport
 from overlapcheck.cli import cli
-from overlapcheck.errors import CaptureFailed, ExitCode, OverlapcheckError, PolicyInvalid
+from overlapcheck.errors import (
+    CaptureFailed,
+    ExitCode,
+    NsysNotFound,
+    OutputUnwritable,
+    OverlapcheckError,
+    PolicyInvalid,
+)
 from overlapcheck.sanitizer_run import SanitizerRun
 from tests.renderers.reports import REPORTS
 
@@ -143,7 +151,9 @@ def test_exit_code(
     stages.program_exit, stages.stopped_by, stages.verdict = program_exit, stopped_by, verdict
     result = run("prog")
     assert result.return_value == exit_code
-    assert ("exit code" in result.stderr) == (program_exit != 0)
+    ends_early = stopped_by.startswith("--duration")
+    assert ("exit code" in result.stderr) == (program_exit != 0 and not ends_early)
+    assert ("prog was stopped after 5 s, as asked" in result.stderr) == ends_early
     assert "the report is step.nsys-rep" in result.stderr
     assert "a warning" in result.stderr
     assert result.stdout == ""
@@ -180,6 +190,108 @@ def test_usage_errors(stages: Stages, arguments: list[str]) -> None:
     result = CliRunner().invoke(cli, ["run", *arguments])
     assert result.exit_code == ExitCode.USAGE
     assert stages.profiled == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["-o", "gone/result.json"], "gone/result.json: cannot write the result (No such file"),
+        (
+            ["-o", "result.json", "-o", "folder.xml"],
+            "folder.xml: cannot write the result (Is a dir",
+        ),
+        (["--tables", "file/tables"], "file/tables: cannot write the result (Not a directory"),
+    ],
+)
+def test_results_that_cannot_be_written_are_told_before_the_program_runs(
+    stages: Stages,
+    options: list[str],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.xml").mkdir()
+    (tmp_path / "file").touch()
+    error = run(*options, "prog").exception
+
+    assert isinstance(error, OutputUnwritable)
+    assert error.message.startswith(says)
+    assert stages.profiled == {}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.xml"]
+
+
+def test_results_beside_a_report_in_a_folder_that_is_yet_to_be_made(
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("--keep", "out", "-o", "out/result.json", "--tables", "out/tables", "prog")
+
+    assert stages.results == (Path("out/result.json"),)
+
+
+def test_looking_for_room_touches_nothing_that_is_there(
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("result.json").write_text("before")
+    run("-o", "result.json", "prog")
+
+    assert stages.results == (Path("result.json"),)
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+    assert Path("result.json").read_text() == "before"
+
+
+def test_force_replaces_the_report(stages: Stages) -> None:
+    run("--force", "-o", "step.nsys-rep", "prog")
+
+    assert stages.profiled["spec"].replace_report
+
+
+# ---- the command for a cluster
+
+
+@pytest.fixture
+def nsys_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = frozenset(("--trace", "--sample", "--cpuctxsw", "--output", "--force-overwrite"))
+    monkeypatch.setattr("overlapcheck.capture.discovery.flags_of", lambda *_: flags)
+
+
+@pytest.mark.usefixtures("nsys_of_a_node")
+def test_the_command_of_nsys_is_printed_and_nothing_runs(stages: Stages) -> None:
+    done = run("--print-command", "-o", "%h/step.nsys-rep", "python", "train.py", "a b")
+
+    assert done.stdout == (
+        "nsys profile --trace=cuda,nvtx,osrt --output=%h/step.nsys-rep --sample=none"
+        " --cpuctxsw=none python train.py 'a b'\n"
+    )
+    assert stages.profiled == {}
+
+
+@pytest.mark.usefixtures("nsys_of_a_node")
+def test_each_process_has_a_report_of_its_own(stages: Stages) -> None:
+    told = run("--print-command", "--keep", "runs", "--force", "srun", "python", "train.py").stdout
+
+    assert re.search(r" --output=runs/overlapcheck-train-[0-9-]+-%h-%p\.nsys-rep ", told)
+    assert "--force-overwrite=true" in told
+    assert "--trace=cuda,nvtx,osrt " in told  # This nsys cannot trace MPI.
+
+
+def test_the_command_can_be_made_where_there_is_no_nsys(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_: object) -> Nsys:
+        raise NsysNotFound("no nsys")
+
+    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", none)
+    done = run("--print-command", "--capture-range", "nvtx:step", "--sync-debug", "mpirun", "prog")
+
+    assert done.stdout.startswith(
+        "env NSYS_NVTX_PROFILER_REGISTER_ONLY=0 nsys profile --trace=cuda,nvtx,osrt,mpi"
+    )
+    assert "--nvtx-capture=step@*" in done.stdout.replace("'", "")
+    assert "there is no nsys here" in done.stderr
+    assert "--sync-debug needs overlapcheck run" in done.stderr
 
 
 def test_the_sanitizer_gets_the_command_once_more_and_its_answer_counts(

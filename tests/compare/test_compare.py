@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -10,6 +11,8 @@ from overlapcheck.compare.compare import compare
 from overlapcheck.compare.noise import noise_ns, uncertainty_ns
 from overlapcheck.comparison import Change, Comparison, NotComparable, Quantity, Unit
 from overlapcheck.errors import ExitCode
+from overlapcheck.prediction import Bound, Win
+from overlapcheck.renderers.comparison._words import cost
 from overlapcheck.report import DeviceReport
 from tests.compare.reports import MS, device, report, spread
 
@@ -110,6 +113,19 @@ def test_a_cause_that_is_gone_and_a_new_one_are_named_with_their_cost() -> None:
     assert comparison.change is Change.BETTER
     assert [q.name for q in one.ledger] == ["pageable-copy", "host-sync", "device-copy"]
     assert sum(q.difference or 0 for q in one.ledger) == pytest.approx(-2.0 * MS)
+
+
+def test_what_was_predicted_stands_beside_what_was_won() -> None:
+    before = report(device(ledger={"pageable-copy": 3.0}, step_ms=10.0))
+    bound = Bound("compute", 7 * MS)
+    win = Win(round(2.8 * MS), 2 * MS, 3 * MS, bound, 0.28)
+    before = replace(before, findings=(replace(before.findings[0], predicted=win),))
+    after = report(device(ledger={}, step_ms=7.0))
+    (gone,) = compare(before, after).devices[0].gone
+    (new,) = compare(after, before).devices[0].new_causes
+
+    assert cost(gone) == "3.0 ms per step; predicted to win 2.8 ms"
+    assert cost(new) == "3.0 ms per step"
 
 
 def test_a_cause_that_only_shrinks_is_not_gone() -> None:
@@ -223,3 +239,68 @@ def test_without_steps_the_window_is_compared_by_shares() -> None:
     assert one.step_time is None
     assert one.ledger == (Quantity("host-sync", Unit.SHARE, 0.1, 0.0, 0.01, Change.BETTER),)
     assert comparison.noise_rule.startswith("without steps")
+
+
+# ---- sums
+
+
+def test_compute_and_the_causes_add_up_to_the_whole() -> None:
+    base = device(step_ms=10, ledger={"host-sync": 3.0, "device-copy": 0.5})
+    new = device(step_ms=8, ledger={"host-sync": 1.0}, steps=12)
+    (one,) = compared(base, new).devices
+
+    for side in ("base", "new"):
+        parts = [getattr(quantity, side) for quantity in (one.compute, *one.ledger)]
+        assert sum(parts) == pytest.approx(getattr(one.whole, side))
+    assert (one.compute.base, one.compute.new) == (6.5 * MS, 7 * MS)
+    assert (one.whole.base, one.whole.new) == (10 * MS, 8 * MS)
+    assert (one.compute.change, one.whole.change) == (Change.WORSE, Change.BETTER)
+
+
+def test_without_steps_the_parts_are_shares_of_one() -> None:
+    base = device(step_ms=None, ledger={"host-sync": 3.0})
+    new = device(step_ms=None, ledger={"host-sync": 1.0})
+    (one,) = compare(report(base), report(new), force=True).devices
+
+    assert one.whole.unit is Unit.SHARE
+    assert (one.compute.base, one.compute.new) == (0.7, 0.9)
+    assert (one.whole.base, one.whole.new) == (1.0, 1.0)
+
+
+# ---- noise above the limit
+
+
+def test_a_limit_below_the_noise_is_inconclusive_and_says_so() -> None:
+    # Noise is 2 * 1.253 * hypot(5, 5) / 1.645 / 4 = 2.69 ms, 27 % of the step, and as much of its
+    # idle time.
+    noisy = device(step_ms=10, beyond_ms=5.0)
+    comparison = compared(noisy, noisy, limit=0.05)
+
+    assert comparison.exit_code is ExitCode.INCONCLUSIVE
+    assert comparison.clauses == (
+        "step time: cannot see 5 %: noise is 27 %",
+        "recoverable: cannot see 5 points: noise is 27 points",
+    )
+    assert compared(noisy, noisy, limit=0.3).exit_code is ExitCode.PASS
+    assert compared(noisy, noisy).exit_code is ExitCode.PASS
+
+
+def test_the_least_noise_hides_nothing_that_anybody_asked_for() -> None:
+    steady = device(step_ms=10)
+
+    assert compared(steady, steady, limit=0.001).exit_code is ExitCode.PASS
+
+
+def test_what_is_seen_to_be_worse_fails_however_noisy_the_rest_is() -> None:
+    noisy = device(step_ms=10, overlap={"h2d": 0.9}, exposed_beyond_ms=8.0)
+    comparison = compared(noisy, device(step_ms=12, overlap={"h2d": 0.9}), limit=0.05)
+
+    assert any("overlap h2d: cannot see" in clause for clause in comparison.too_noisy)
+    assert comparison.exit_code is ExitCode.FAIL
+    assert comparison.clauses == comparison.too_bad
+
+
+def test_what_got_better_is_seen() -> None:
+    comparison = compared(device(step_ms=20, beyond_ms=5), device(step_ms=10), limit=0.05)
+
+    assert comparison.exit_code is ExitCode.PASS

@@ -13,6 +13,12 @@ from overlapcheck.policy.resolve import Source, settings_of
 CAUSES = ("host-sync", "pageable-copy")
 
 
+def test_a_profile_where_there_is_none_says_how_to_write_one(tmp_path: Path) -> None:
+    said = message(tmp_path, "max-idle = 3\n", profile="ci")
+
+    assert said == "overlapcheck.toml: profiles has no profile; write a first one: [profiles.ci]"
+
+
 def message(folder: Path, text: str | bytes, name: str = "overlapcheck.toml", **more: str) -> str:
     """The error about a policy file, its folder left out."""
     path = folder / name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.policy.python_limits import in_percent
 from overlapcheck.policy.resolve import Source, resolve, settings_of
 from overlapcheck.policy.settings import Setting
 from overlapcheck.selection import Selection
@@ -320,3 +322,37 @@ def test_a_link_that_another_user_laid_is_not_followed(tmp_path: Path) -> None:
     os.chown(link, 4321, -1, follow_symlinks=False)
     with pytest.raises(PolicyInvalid, match="another user"):
         found(tmp_path)
+
+
+# ---- limits of Python
+
+
+def test_shares_become_percentages_and_the_rest_stays() -> None:
+    given = {
+        "min-overlap": 0.29,
+        "overlap": {"h2d": 1},
+        "ranges": {"forward*": {"max-idle": 0.07, "overlap": {"d2h": 0.5}}},
+        "skip": 3,
+        "fail-on": ["host-sync"],
+        "ceiling": False,
+    }
+
+    assert in_percent(given, "here") == {
+        "min-overlap": 29,
+        "overlap": {"h2d": 100},
+        "ranges": {"forward*": {"max-idle": 7, "overlap": {"d2h": 50}}},
+        "skip": 3,
+        "fail-on": ["host-sync"],
+        "ceiling": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"min_overlap": 90}, {"max_idle": 1.5}, {"overlap_of": {"h2d": -0.1}}],
+)
+def test_a_percentage_is_no_limit_of_a_policy(wrong: dict[str, Any]) -> None:
+    with pytest.raises(PolicyInvalid, match="is no share of one; in Python") as e:
+        Policy(**wrong)
+
+    assert "\n" not in str(e.value)

@@ -68,9 +68,9 @@ def ledger_table(device: DeviceComparison, slot: dict[str, int]) -> Html | None:
     if not device.ledger:
         return None
     longest = max((n for q in device.ledger for n in (q.base, q.new) if n), default=0.0) or 1.0
-    rows = [_row(device, quantity, longest, slot) for quantity in device.ledger]
+    rows = [_row(device, quantity, longest, slot) for quantity in words.divided(device)]
     head = ("cause", "base over new", "base", "new", "change", "noise", "")
-    caption = words.idle_title(device).capitalize()
+    caption = words.divided_title(device).capitalize()
     return el("div", table(head, rows, "nlrrrrl", caption), cls="pairs")
 
 
@@ -81,10 +81,12 @@ def _row(
     pair = [
         el("span", cls=f"sw {color} {look}", style=f"width:{100 * (number or 0.0) / longest:.2f}%")
         for number, look in ((quantity.base, "was"), (quantity.new, "is"))
+        # What the causes are parts of would leave them no room.
+        if quantity not in (device.compute, device.whole)
     ]
     return (
         html(el("span", cls=f"sw {color}"), " ", el("b", quantity.name)),
-        el("div", *pair, cls="pair", aria_hidden="true"),
+        el("div", *pair, cls="pair", aria_hidden="true") if pair else "",
         words.value(quantity, quantity.base),
         words.value(quantity, quantity.new),
         words.difference(quantity),

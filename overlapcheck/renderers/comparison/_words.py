@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from overlapcheck.comparison import (
     Appeared,
     Change,
@@ -60,10 +58,13 @@ def _causes(word: str, causes: tuple[Appeared, ...]) -> list[str]:
 
 
 def cost(one: Appeared) -> str:
-    """What a cause costs on its side: "4.7 ms per step"."""
+    """What a cause costs on its side, and what of it was predicted: "4.7 ms per step"."""
     if one.per_step_ns is None:
         return f"{percent(one.share)} of the window"
-    return f"{duration(one.per_step_ns)} per step"
+    said = f"{duration(one.per_step_ns)} per step"
+    if one.predicted_win_ns is None:
+        return said
+    return f"{said}; predicted to win {duration(one.predicted_win_ns)}"
 
 
 def value(quantity: Quantity, number: float | None) -> str:
@@ -100,10 +101,18 @@ def verdict(device: DeviceComparison, quantity: Quantity) -> str:
     return quantity.change.value
 
 
-def idle_title(device: DeviceComparison) -> str:
-    """Heading of the ledger: per step, or of the window."""
-    per_step = any(quantity.unit is Unit.NS for quantity in device.ledger)
-    return "no compute, per step" if per_step else "no compute, of the window"
+def divided_title(device: DeviceComparison) -> str:
+    """Heading of compute and ledger together."""
+    return _over(device)
+
+
+def divided(device: DeviceComparison) -> tuple[Quantity, ...]:
+    """Compute, the time without it by cause, and their sum; nothing without a ledger."""
+    return (device.compute, *device.ledger, device.whole) if device.ledger else ()
+
+
+def _over(device: DeviceComparison) -> str:
+    return "per step, on average" if device.whole.unit is Unit.NS else "of the window"
 
 
 def gpu(device: DeviceComparison) -> str:
@@ -147,14 +156,9 @@ def cause_text(one: Appeared, word: str) -> str:
     return f"{word}, {cost(one)}{share}{title}"
 
 
-def worsened(device: DeviceComparison) -> Iterator[Quantity]:
-    """What got worse, the ledger's causes left out: they are told as new ones."""
-    return (quantity for quantity in device.quantities if quantity.change is Change.WORSE)
-
-
 def outcome(comparison: Comparison) -> str:
     """What `--fail-if-worse` made of it; "" where nobody asked."""
     if comparison.limit is None:
         return ""
     limit = f"--fail-if-worse {comparison.limit * 100:g}"
-    return f"{'FAIL' if comparison.too_bad else 'PASS'} {limit}"
+    return f"{comparison.outcome} {limit}"

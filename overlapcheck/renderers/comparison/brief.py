@@ -70,7 +70,7 @@ def _check(quantity: Quantity, where: str) -> BriefCheck:
         measured=quantity.new,
         limit=quantity.base,
         at_least=quantity.name.startswith("overlap"),
-        reason=quantity.too_bad or change_text(quantity),
+        reason=quantity.too_bad or quantity.too_noisy or change_text(quantity),
     )
 
 

@@ -29,7 +29,8 @@ class ComparisonGithub(RootedFormat):
 
 def _annotations(comparison: Comparison, root: str) -> Iterator[Annotation]:
     worse = comparison.change is Change.WORSE
-    level = "error" if comparison.too_bad else "warning" if worse else "notice"
+    uneasy = worse or comparison.too_noisy
+    level = "error" if comparison.too_bad else "warning" if uneasy else "notice"
     title = f"{_TITLE}: {words.HEADLINES[comparison.change]}"
     yield Annotation(level, title, plain(words.headline(comparison)))
     if comparison.objections:
@@ -42,6 +43,8 @@ def _annotations(comparison: Comparison, root: str) -> Iterator[Annotation]:
 
 
 def _of_device(device: DeviceComparison, where: str, root: str) -> Iterator[Annotation]:
+    for clause in device.too_noisy:
+        yield Annotation("warning", _TITLE, plain(clause))
     for quantity in device.quantities:
         if quantity.change in (Change.WORSE, Change.UNKNOWN):
             worse = "error" if quantity.too_bad else "warning"

@@ -88,6 +88,7 @@ def _remarks(comparison: Comparison) -> Html | None:
         f"not comparable, compared all the same: {o}" for o in comparison.objections
     ]
     said += [el("b", clause, cls="fail") for clause in comparison.too_bad]
+    said += [el("b", clause) for clause in comparison.too_noisy]
     return el("ul", *(el("li", one) for one in said), cls="remarks") if said else None
 
 

@@ -1,6 +1,7 @@
 """A comparison as JUnit XML: one suite per device, one case per quantity.
 
-A case fails where `--fail-if-worse` fails, so the file is red where the exit code is 1. What one
+A case fails where `--fail-if-worse` fails, so the file is red where the exit code is 1; it is an
+error where the noise hides what was asked, with 3. What one
 side does not have is skipped: nothing is known of it, and a comparison does not demand it.
 """
 
@@ -50,6 +51,8 @@ def _case(device: DeviceComparison, quantity: Quantity, class_name: str) -> Case
     if quantity.too_bad:
         body = lines_of(_body(device, quantity))
         return Case(quantity.name, class_name, text, "failure", "worse", body)
+    if quantity.too_noisy:
+        return Case(quantity.name, class_name, text, "error", "inconclusive", quantity.too_noisy)
     if quantity.change is Change.UNKNOWN:
         return Case(quantity.name, class_name, text, "skipped")
     return Case(quantity.name, class_name, text)

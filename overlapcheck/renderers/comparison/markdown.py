@@ -34,7 +34,7 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
         yield f"**Not comparable, compared all the same:** {said}\n"
     if comparison.limit is not None:
         verdict, limit = words.outcome(comparison).split(" ", 1)
-        said = "".join(f"; {inline(clause)}" for clause in comparison.too_bad)
+        said = "".join(f"; {inline(clause)}" for clause in comparison.clauses)
         yield f"**{verdict}** `{limit}`{said}\n"
     # What does not fit is left out: the worst comes first.
     for device in sorted(comparison.devices, key=lambda device: _ORDER.index(device.change)):
@@ -46,9 +46,9 @@ def _device(device: DeviceComparison) -> Iterator[str]:
     base, new = (inline(side.report, 80) for side in (device.base, device.new))
     head = [title, base, new, "change", "noise", ""]
     rows = [_row(device, quantity) for quantity in device.quantities]
-    if device.ledger:
-        rows.append([f"**{words.idle_title(device)}**", *[""] * (len(head) - 1)])
-        rows += [_row(device, quantity) for quantity in device.ledger]
+    if divided := words.divided(device):
+        rows.append([f"**{words.divided_title(device)}**", *[""] * (len(head) - 1)])
+        rows += [_row(device, quantity) for quantity in divided]
     yield table(head, rows, right={base, new, "change", "noise"})
     for one in device.new_causes[:MAX_FINDINGS]:
         yield _new_cause(one)

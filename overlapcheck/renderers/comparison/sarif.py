@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from overlapcheck.comparison import Appeared, Comparison, DeviceComparison, Quantity
+from overlapcheck.comparison import Appeared, Change, Comparison, DeviceComparison, Quantity
 from overlapcheck.renderers._plain_text import plain, slug
 from overlapcheck.renderers._sarif_document import (
     Result,
@@ -46,8 +46,9 @@ class ComparisonSarif(RootedFormat):
 
 def _results(comparison: Comparison, root: str) -> Iterator[Result]:
     for device, title in zip(comparison.devices, words.titles(comparison), strict=True):
-        for quantity in words.worsened(device):
-            yield _of_quantity(device, quantity, title)
+        for quantity in device.quantities:
+            if quantity.change is Change.WORSE or quantity.too_noisy:
+                yield _of_quantity(device, quantity, title)
         for one in device.new_causes:
             yield _of_cause(device, one, title, root)
 
@@ -59,7 +60,8 @@ def _of_quantity(device: DeviceComparison, quantity: Quantity, title: str) -> Re
         "name": name,
         "shortDescription": {"text": f"'{plain(quantity.name, 80)}' must not get worse."},
     }
-    said = plain(f"{title}: {words.change_text(quantity)}")
+    told = quantity.too_noisy or words.change_text(quantity)
+    said = plain(f"{title}: {told}")
     result = {
         "level": "error" if quantity.too_bad else "warning",
         "message": message([said]),

@@ -6,11 +6,12 @@ from rich.text import Text
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity, Side
 from overlapcheck.renderers._terminal_format import TerminalFormat
+from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
-    WIDTH,
     Cell,
+    columns,
     paragraph,
     styled,
     table,
@@ -34,7 +35,7 @@ class ComparisonTerminal(TerminalFormat):
 
     def render(self, comparison: Comparison, /) -> str:
         """See `ComparisonRenderer.render`."""
-        return self.printed(_lines(comparison))
+        return self.printed(lambda: _lines(comparison))
 
 
 def _lines(comparison: Comparison) -> list[Text]:
@@ -59,10 +60,9 @@ def _headline(comparison: Comparison) -> list[Text]:
 
 def _judged(comparison: Comparison) -> list[Text]:
     limit = f"--fail-if-worse {(comparison.limit or 0.0) * 100:g}"
-    if not comparison.too_bad:
-        return paragraph(styled("PASS", "bold green"), limit)
-    failed = styled("FAIL", "bold red")
-    return paragraph(failed, f"{limit}: {'; '.join(comparison.too_bad)}")
+    mark = styled(comparison.outcome.value, OUTCOME_STYLES[comparison.outcome])
+    why = "; ".join(comparison.clauses)
+    return paragraph(mark, f"{limit}: {why}" if why else limit)
 
 
 def _device(device: DeviceComparison) -> list[Text]:
@@ -74,17 +74,17 @@ def _device(device: DeviceComparison) -> list[Text]:
     ]
     head: tuple[Cell, ...] = ("", "base", "new", "change", "noise", "")
     rows = [head, *(_row(device, quantity) for quantity in device.quantities)]
-    lines += table(rows, "lrrrrl")
-    if device.ledger:
-        title = (words.idle_title(device), *head[1:])
-        rows = [title, *(_row(device, quantity) for quantity in device.ledger)]
-        lines += [text_of(), *table(rows, "lrrrrl")]
+    lines += table(rows, "lrrrrl", flexible=(0,))
+    if divided := words.divided(device):
+        title = (words.divided_title(device), *head[1:])
+        rows = [title, *(_row(device, quantity) for quantity in divided)]
+        lines += [text_of(), *table(rows, "lrrrrl", flexible=(0,))]
     return lines
 
 
 def _side(label: str, side: Side) -> list[Text]:
     said = f"{side.report}, {words.steps(side)}"
-    program = wrap(side.program, WIDTH - INDENT - _LABEL)[0] if side.program else ""
+    program = wrap(side.program, columns() - INDENT - _LABEL)[0] if side.program else ""
     lines = paragraph(styled(label, DIM), said, hang=_LABEL)
     return [*lines, text_of(" " * (INDENT + _LABEL), program)] if program else lines
 

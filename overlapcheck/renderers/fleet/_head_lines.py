@@ -10,9 +10,9 @@ from overlapcheck.fleet import FleetCheck, FleetReport
 from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
-    WIDTH,
     Cell,
     clip,
+    columns,
     paragraph,
     styled,
     table,
@@ -29,7 +29,7 @@ LABEL = 9
 def verdict_line(report: FleetReport) -> Text:
     """The outcome and what it rests on."""
     mark = styled(report.outcome.value, OUTCOME_STYLES[report.outcome])
-    return text_of(mark, "  ", clip("; ".join(grounds(report)), WIDTH - width_of(mark) - 2))
+    return text_of(mark, "  ", clip("; ".join(grounds(report)), columns() - width_of(mark) - 2))
 
 
 def looked_at(report: FleetReport) -> list[Text]:
@@ -47,7 +47,7 @@ def looked_at(report: FleetReport) -> list[Text]:
 
 
 def _fact(label: str, text: str) -> Text:
-    return text_of("  ", f"{label:<{LABEL}}", clip(text, WIDTH - 2 - LABEL))
+    return text_of("  ", f"{label:<{LABEL}}", clip(text, columns() - 2 - LABEL))
 
 
 def check_lines(checks: Sequence[FleetCheck]) -> list[Text]:

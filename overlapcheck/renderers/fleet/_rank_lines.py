@@ -9,7 +9,15 @@ from rich.text import Text
 from overlapcheck.fleet import FleetReport, Straggler
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
-from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
+from overlapcheck.renderers._terminal_text import (
+    BOLD,
+    Cell,
+    most,
+    paragraph,
+    styled,
+    table,
+    text_of,
+)
 from overlapcheck.renderers.fleet._words import deviations, in_unit
 from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import SEVERITY, Outcome
@@ -24,9 +32,9 @@ _MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}
 def straggler_lines(report: FleetReport) -> list[Text]:
     """Ranks that the others wait for, and what they did meanwhile."""
     lines = []
-    for one in report.stragglers[:MAX_STRAGGLERS]:
+    for one in report.stragglers[: most(MAX_STRAGGLERS)]:
         lines += _straggler(one)
-    more = report.stragglers_total - MAX_STRAGGLERS
+    more = report.stragglers_total - most(MAX_STRAGGLERS)
     if more > 0:
         lines.append(text_of(f"  and {count_of(more, 'more straggler')}"))
     return [text_of("  ", styled("stragglers", BOLD)), *lines] if lines else []
@@ -51,11 +59,11 @@ def outlier_lines(report: FleetReport) -> list[Text]:
     if not report.outliers:
         return []
     rows: list[Sequence[Cell]] = [["unlike the others", "rank", "here", "median", "deviations"]]
-    for one in report.outliers[:MAX_OUTLIERS]:
+    for one in report.outliers[: most(MAX_OUTLIERS)]:
         here, usual = in_unit(one, one.value), in_unit(one, one.median)
         rows.append([one.measure, one.rank, here, usual, deviations(one)])
     lines = table(rows, "llrrr", flexible=(0, 1))
-    more = report.outliers_total - MAX_OUTLIERS
+    more = report.outliers_total - most(MAX_OUTLIERS)
     if more > 0:
         lines.append(text_of(f"  and {more} more"))
     return lines
@@ -65,11 +73,11 @@ def rank_lines(report: FleetReport) -> list[Text]:
     """A row per rank; of many, the worst."""
     rows = list(enumerate(report.rows))
     shown = rows
-    if len(rows) > MAX_RANKS:
+    if len(rows) > most(MAX_RANKS):
         named = {one.rank for one in report.stragglers}
         named |= {one.rank for one in report.outliers}
         rows.sort(key=lambda one: (_badness(one[1]), one[1].label not in named, one[0]))
-        shown = rows[:MAX_RANKS]
+        shown = rows[: most(MAX_RANKS)]
     collectives = any(row.communication_ns for _, row in shown)
     head: list[Cell] = ["rank", "", "step", "compute", "idle"]
     head += ["collect.", "exposed"] if collectives else []

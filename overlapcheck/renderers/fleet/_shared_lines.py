@@ -9,7 +9,15 @@ from rich.text import Text
 from overlapcheck.collective_speed import PER_RANK_KINDS, CollectiveSpeed
 from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
 from overlapcheck.quantities import count_of, duration, percent, size
-from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
+from overlapcheck.renderers._terminal_text import (
+    BOLD,
+    Cell,
+    most,
+    paragraph,
+    styled,
+    table,
+    text_of,
+)
 from overlapcheck.renderers.fleet._head_lines import LABEL
 from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_is_missing, who_met
 
@@ -23,9 +31,9 @@ MAX_LOST = 6
 def cause_lines(report: FleetReport) -> list[Text]:
     """Causes, with the ranks that they hold for."""
     lines: list[Text] = []
-    for number, cause in enumerate(report.causes[:MAX_CAUSES], start=1):
+    for number, cause in enumerate(report.causes[: most(MAX_CAUSES)], start=1):
         lines += _cause(number, cause, len(report.rows))
-    more = [cause.cause for cause in report.causes[MAX_CAUSES:]]
+    more = [cause.cause for cause in report.causes[most(MAX_CAUSES) :]]
     if more:
         lines += paragraph("smaller", ", ".join(more), hang=LABEL)
     return lines
@@ -52,9 +60,9 @@ def _cause(number: int, cause: FleetCause, ranks: int) -> list[Text]:
 def meeting_lines(report: FleetReport) -> list[Text]:
     """Ranks that met in collectives: waiting and moving data."""
     lines: list[Text] = []
-    for one in report.meetings[:MAX_MEETINGS]:
+    for one in report.meetings[: most(MAX_MEETINGS)]:
         lines += [text_of(), *_meeting(one)] if lines else _meeting(one)
-    more = report.meetings_total - min(MAX_MEETINGS, len(report.meetings))
+    more = report.meetings_total - min(most(MAX_MEETINGS), len(report.meetings))
     if more > 0:
         lines.append(text_of(f"  and {count_of(more, 'more group')} of ranks"))
     return lines
@@ -64,7 +72,7 @@ def _meeting(one: MeetingSummary) -> list[Text]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in one.kinds.items())
     part = "" if one.complete else ", the first ones of the window"
     lines = paragraph(styled("collectives", BOLD), f"{kinds} in which {who_met(one)} met{part}")
-    for speed in one.speeds[:MAX_SPEEDS]:
+    for speed in one.speeds[: most(MAX_SPEEDS)]:
         lines += paragraph("", _speed(speed), indent=4)
     rows: list[Sequence[Cell]] = [
         ["rank", "waits", "exposed", "moves data", "exposed", "comes last"]
@@ -78,11 +86,11 @@ def _meeting(one: MeetingSummary) -> list[Text]:
             duration(wait.exposed_transfer_ns),
             f"{wait.came_last} of {one.occasions}",
         ]
-        for wait in one.waits[:MAX_WAITS]
+        for wait in one.waits[: most(MAX_WAITS)]
     ]
     lines += table(rows, "lrrrrr", flexible=(0,))
-    if one.ranks > MAX_WAITS:
-        lines.append(text_of(f"  and {count_of(one.ranks - MAX_WAITS, 'more rank')}"))
+    if one.ranks > most(MAX_WAITS):
+        lines.append(text_of(f"  and {count_of(one.ranks - most(MAX_WAITS), 'more rank')}"))
     return lines
 
 
@@ -105,10 +113,10 @@ def lost_lines(report: FleetReport) -> list[Text]:
     if (missing := report.missing) is not None:
         why = f"{who_is_missing(missing)}: {missing.why}; {missing.hint}"
         lines += paragraph(styled("missing", BOLD), why)
-    for one in report.lost[:MAX_LOST]:
+    for one in report.lost[: most(MAX_LOST)]:
         why = f"{one.report}: {one.why}"
         lines += paragraph(styled("lost", BOLD), f"{why}; {one.hint}" if one.hint else why)
-    more = len(report.lost) - MAX_LOST
+    more = len(report.lost) - most(MAX_LOST)
     if more > 0:
         lines.append(text_of(f"  and {count_of(more, 'more report')}"))
     return lines

@@ -17,7 +17,7 @@ class FleetTerminal(TerminalFormat):
 
     def render(self, report: FleetReport, /) -> str:
         """See `FleetRenderer.render`."""
-        return self.printed(_lines(report))
+        return self.printed(lambda: _lines(report))
 
 
 def _lines(report: FleetReport) -> list[Text]:

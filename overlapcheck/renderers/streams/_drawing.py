@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from overlapcheck.renderers._terminal_text import BOLD, DIM, INDENT, WIDTH, clip, styled, text_of
+from overlapcheck.renderers._terminal_text import BOLD, DIM, INDENT, clip, columns, styled, text_of
 from overlapcheck.renderers.streams._words import distance, edge_label, edge_note, how_often
 from overlapcheck.stream_contract import Often, Role
 from overlapcheck.stream_graph import HostSeen, StreamGraph, StreamSeen
@@ -40,7 +40,7 @@ def drawing(graph: StreamGraph) -> list[Text]:
     )
     if not 2 <= len(lines) <= MOST_LINES:
         return []
-    apart = max(_LEAST, min(_MOST, (WIDTH - INDENT - NOTE_WIDTH - 8) // (len(lines) - 1)))
+    apart = max(_LEAST, min(_MOST, (columns() - INDENT - NOTE_WIDTH - 8) // (len(lines) - 1)))
     canvas = _Canvas(lines, apart)
     rows = [canvas.head(), canvas.plain()]
     for edge in graph.edges:
@@ -132,4 +132,4 @@ class _Canvas:
         row = "".join(cells)
         if not note:
             return text_of(row.rstrip())
-        return text_of(row, styled(clip(note, WIDTH - len(row)), DIM))
+        return text_of(row, styled(clip(note, columns() - len(row)), DIM))

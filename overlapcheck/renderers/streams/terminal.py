@@ -30,23 +30,27 @@ class TerminalStreams(TerminalFormat):
 
     def render(self, report: StreamReport, /) -> str:
         """See `StreamRenderer.render`."""
-        checks = {check.number: check for check in report.checks}
-        audits = {audit.number: audit for audit in report.audits}
-        lines: list[Text] = []
-        for graph in report.graphs:
-            if lines:
-                lines.append(text_of(""))
-            if graph.number in checks:
-                lines += [*_verdict(checks[graph.number]), text_of("")]
-            lines += _graph(graph, report.settle_with)
-            if graph.number in audits:
-                lines += _audit(audits[graph.number])
-        if not report.graphs:
-            lines.append(text_of("no process ran kernels: there are no streams to show"))
-        return self.printed(lines)
+        return self.printed(lambda: _lines(report))
 
 
 RENDERER = TerminalStreams()
+
+
+def _lines(report: StreamReport) -> list[Text]:
+    checks = {check.number: check for check in report.checks}
+    audits = {audit.number: audit for audit in report.audits}
+    lines: list[Text] = []
+    for graph in report.graphs:
+        if lines:
+            lines.append(text_of(""))
+        if graph.number in checks:
+            lines += [*_verdict(checks[graph.number]), text_of("")]
+        lines += _graph(graph, report.settle_with)
+        if graph.number in audits:
+            lines += _audit(audits[graph.number])
+    if not report.graphs:
+        lines.append(text_of("no process ran kernels: there are no streams to show"))
+    return lines
 
 
 def _verdict(check: StreamCheck) -> Iterator[Text]:

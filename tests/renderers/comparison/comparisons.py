@@ -74,6 +74,10 @@ COMPARISONS: dict[str, Comparison] = {
     "worse_but_allowed": compared(report(fast()), report(slow(), name="b"), limit=None),
     "no_change": compared(report(slow()), report(slow())),
     "not_judged": not_judged(),
+    "too_noisy": compared(
+        report(device(beyond_ms=5.0, ledger={"host-sync": 1.0})),
+        report(device(step_ms=10.4, beyond_ms=5.0, ledger={"host-sync": 1.4}), name="b"),
+    ),
     "two_devices": compared(
         report(fast(number=0), fast(number=1)),
         report(fast(number=0), slow(number=1), name="b"),

@@ -83,22 +83,28 @@ def read_contexts(db: Database) -> Contexts | Missing:
 
 
 def read_gpus(db: Database) -> tuple[Gpu, ...]:
-    """Devices with name and number of copy engines."""
+    """Devices with name, and what they have of copy engines and multiprocessors."""
     for table, number in ((GPU, "id"), (GPU, "deviceId"), (OLD_GPU, "deviceId")):
         if db.has(table, number):
             engines = "asyncEngines" if table == GPU else "numMemcpyEngines"
             name = text("name" if db.has(table, "name") else "NULL")
             rows = db.query(
-                f"SELECT {number} AS id, {name} AS name, {column(db, table, engines, 0)} AS engines"
+                f"SELECT {number} AS id, {name} AS name,"
+                f" {column(db, table, engines, 0)} AS engines,"
+                f" {column(db, table, 'smCount', 0)} AS multiprocessors,"
+                f" {column(db, table, 'computeMajor', 0)} AS capability"
                 f' FROM "{db.resolve(table)}"'
             )
             found = zip(
                 integers(rows, "id").tolist(),
                 texts(rows, "name"),
-                integers(rows, "engines").tolist(),
+                *(
+                    [number or None for number in integers(rows, name).tolist()]
+                    for name in ("engines", "multiprocessors", "capability")
+                ),
                 strict=True,
             )
-            return tuple(Gpu(i, name, engines or None) for i, name, engines in found)
+            return tuple(Gpu(*values) for values in found)
     return ()
 
 

@@ -1,0 +1,1 @@
+"""Steady steps as a graph that can be replayed."""

@@ -1,0 +1,87 @@
+"""What a repair is: steady steps without a cause, and the order that keeps them right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from overlapcheck.api_kinds import ApiKind
+from overlapcheck.columns import ABSENT, Index, Mask, one_of
+from overlapcheck.ledger import Reason
+from overlapcheck.order import LINK_COPIES, Work
+from overlapcheck.step_graph import StepGraph, Why
+
+BULK_BYTES = 1 << 16
+"""Smaller copies are settled by their call, whatever memory they come from."""
+LARGE_BYTES = 1 << 20
+"""Copies from here on run at the link's rate."""
+HANDS_OVER_NS = 8_000
+"""An asynchronous copy call, where the recording has none to measure; measured 5 to 10 us."""
+STARTS_WITHIN_NS = 10_000
+"""From a call to the start of what it handed over to an idle device."""
+SIGNALS_NS = 2_000
+"""From the end of an operation to the start of one that an event made wait."""
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """A graph without the cause."""
+
+    graph: StepGraph
+    edges_added: tuple[str, ...] = ()
+    """Orders that the repaired program needs and the recorded one got by accident or by waiting."""
+
+
+class Repair(Protocol):
+    """One way to take a cause away."""
+
+    @property
+    def reason(self) -> Reason:
+        """The cause."""
+
+    @property
+    def what(self) -> str:
+        """What is changed in the program, in a few words: "pin the host memory"."""
+
+    def apply(self, graph: StepGraph) -> Repaired | None:
+        """The graph repaired; None where it has nothing of the kind."""
+
+
+def copies(graph: StepGraph) -> Mask:
+    """Operations that use the link to the host or to another device."""
+    return one_of(graph.operations.work, LINK_COPIES)
+
+
+def hands_over_ns(graph: StepGraph) -> int:
+    """What an asynchronous copy call costs here."""
+    events, ops = graph.events, graph.operations
+    calls = np.flatnonzero(events.kind == ApiKind.COPY)
+    held = graph.links.after[graph.links.of(Why.WAIT)]
+    used = np.unique(ops.event[(ops.event != ABSENT) & copies(graph) & ~ops.pageable])
+    free = calls[np.isin(calls, used) & ~np.isin(graph.call_end(calls), held)]
+    if free.size == 0:
+        return HANDS_OVER_NS
+    length = events.end_ns[free] - events.start_ns[free]
+    return min(int(np.median(length)), 2 * STARTS_WITHIN_NS)
+
+
+def into(graph: StepGraph, nodes: Index, *sorts: Why) -> Mask:
+    """Links of some sorts that end at some nodes."""
+    found: Mask = np.isin(graph.links.after, nodes)
+    return found & graph.links.of(*sorts) if sorts else found
+
+
+def in_streams(graph: StepGraph) -> list[list[int]]:
+    """The operations of each stream in their order."""
+    ops = graph.operations
+    order = np.lexsort((ops.end_ns, ops.start_ns, ops.stream))
+    bounds = np.flatnonzero(np.diff(ops.stream[order])) + 1
+    return [part.tolist() for part in np.split(order, bounds)]
+
+
+def is_kernel(graph: StepGraph) -> Mask:
+    """Operations that are compute."""
+    mask: Mask = graph.operations.work == Work.COMPUTE
+    return mask

@@ -1,0 +1,25 @@
+"""Work on the legacy default stream, which blocking streams wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlapcheck.ledger import Reason
+from overlapcheck.step_graph import StepGraph, Why
+from overlapcheck.whatif.repair import Repaired
+
+
+@dataclass(frozen=True)
+class NonBlockingStreams:
+    """Streams that neither wait for the default stream nor make it wait."""
+
+    reason: Reason = Reason.DEFAULT_STREAM
+    what: str = "non-blocking streams, ordered by events"
+
+    def apply(self, graph: StepGraph) -> Repaired | None:
+        """The graph without the default stream's barriers."""
+        barriers = graph.links.of(Why.NULL_STREAM)
+        if not barriers.any():
+            return None
+        said = ("copy → its kernels, kernels → copy two steps later (event)",)
+        return Repaired(graph.without_links(barriers), said)

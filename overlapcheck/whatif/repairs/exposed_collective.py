@@ -1,0 +1,163 @@
+"""Collectives behind the backward pass, under it by buckets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.ledger import Reason
+from overlapcheck.order import Work
+from overlapcheck.step_graph import Links, StepGraph, Why
+from overlapcheck.whatif.repair import Repaired, into
+
+BACKWARD_FROM = 1 / 3
+"""Share of a step's kernel time before the first gradients: forward is half of backward."""
+BUCKETS = 4
+"""Parts that a single collective is cut into."""
+SIGNIFICANT = 0.02
+"""A collective with less of the step's communication stays where it is."""
+SIGNALS_NS, FOLLOWS_NS = 3_000, 1_000
+SHARED = 0.5
+"""Of the time that collectives hold multiprocessors, what kernels beside them lose: those bound by
+multiprocessors lose all, those bound by memory none."""
+
+
+@dataclass(frozen=True)
+class OverlapCollectives:
+    """Each bucket is reduced on a stream of its own as soon as its gradients are there.
+
+    before   [ forward ][ backward ........ ][ reduce ........ ]
+    after    [ forward ][ backward ........ ]
+                               [reduce][reduce][reduce][reduce]
+    """
+
+    reason: Reason = Reason.EXPOSED_COLLECTIVE
+    what: str = "reduce by bucket under the backward pass"
+
+    def apply(self, graph: StepGraph) -> Repaired | None:
+        """The graph with collectives moved."""
+        changed = _Buckets(graph)
+        for step in range(graph.steps):
+            changed.move(step)
+        return changed.repaired()
+
+
+class _Buckets:
+    def __init__(self, graph: StepGraph) -> None:
+        self._graph = graph
+        self._length = graph.operations.end_ns - graph.operations.start_ns
+        self._moved: list[int] = []
+        self._added: list[tuple[int, int, int, Why]] = []
+        self._cut: list[tuple[int, int]] = []
+        self._slower: dict[int, int] = {}
+        self._last = ABSENT
+
+    def move(self, step: int) -> None:
+        """Move the collectives of one step."""
+        ops, length = self._graph.operations, self._length
+        mine = np.flatnonzero(ops.step == step)
+        sums = mine[ops.work[mine] == Work.COMMUNICATION]
+        sums = sums[length[sums] >= SIGNIFICANT * length[sums].sum()]
+        kernels = mine[ops.work[mine] == Work.COMPUTE]
+        before = self._before(kernels, sums)
+        if before.size == 0:
+            return
+        buckets = sums.size if sums.size > 1 else BUCKETS
+        ready = self._ready(before, buckets)
+        if sums.size == 1:
+            self._cut_up(int(sums[0]), ready)
+        else:
+            for op, kernel in zip(sums.tolist(), ready.tolist(), strict=True):
+                self._put(op, kernel)
+        self._close_up(mine, sums)
+        self._share(before, sums)
+
+    def _before(self, kernels: Index, sums: Index) -> Index:
+        """The kernels whose gradients the collectives reduce."""
+        ops = self._graph.operations
+        if sums.size == 0 or kernels.size == 0:
+            return kernels[:0]
+        if np.isin(ops.stream[kernels], ops.stream[sums]).any():
+            earlier = ops.start_ns[kernels] < ops.start_ns[sums[0]]
+        else:
+            earlier = ops.end_ns[kernels] <= ops.start_ns[sums[-1]] + SIGNALS_NS
+        found: Index = kernels[earlier]
+        return found
+
+    def _ready(self, before: Index, buckets: int) -> Index:
+        """The kernel after which each bucket's gradients are there."""
+        done = np.cumsum(self._length[before])
+        first = done[-1] * BACKWARD_FROM
+        due = first + (done[-1] - first) * (np.arange(buckets) + 1) / buckets
+        kernel: Index = before[np.minimum(np.searchsorted(done, due - 1), before.size - 1)]
+        return kernel
+
+    def _put(self, op: int, kernel: int) -> None:
+        self._moved.append(op)
+        self._added.append((2 * kernel + 1, 2 * op, SIGNALS_NS, Why.READY))
+        if self._last != ABSENT:
+            self._added.append((2 * self._last + 1, 2 * op, FOLLOWS_NS, Why.STREAM))
+        self._last = op
+
+    def _cut_up(self, op: int, ready: Index) -> None:
+        """One collective in parts: the last waits for all gradients, the others went before."""
+        self._put(op, int(ready[-1]))
+        length, parts = int(self._length[op]), ready.size
+        self._cut.append((op, length // parts))
+        for number, kernel in enumerate(ready.tolist()):
+            rest = length * (parts - number) // parts
+            self._added.append((2 * kernel + 1, 2 * op + 1, SIGNALS_NS + rest, Why.READY))
+
+    def _close_up(self, mine: Index, sums: Index) -> None:
+        """What stood behind the collectives stands behind the kernels before them, too."""
+        ops = self._graph.operations
+        rest = mine[~np.isin(mine, sums)]
+        for stream in np.unique(ops.stream[sums]).tolist():
+            line = mine[ops.stream[mine] == stream]
+            kept = np.isin(line, rest)
+            at = np.flatnonzero(kept[1:] & ~kept[:-1]) + 1
+            for behind in at.tolist():
+                earlier = line[:behind][kept[:behind]]
+                if earlier.size:
+                    node = 2 * int(earlier[-1]) + 1
+                    self._added.append((node, 2 * int(line[behind]), FOLLOWS_NS, Why.STREAM))
+
+    def _share(self, before: Index, sums: Index) -> None:
+        """Kernels of the backward pass lose multiprocessors to what runs beside them now."""
+        graph, ops = self._graph, self._graph.operations
+        if not graph.multiprocessors:
+            return
+        share = np.minimum(ops.blocks[sums] / graph.multiprocessors, 1.0)
+        lost = int(SHARED * (share * self._length[sums]).sum())
+        done = np.cumsum(self._length[before])
+        backward = before[done > done[-1] * BACKWARD_FROM]
+        lost = min(lost, int(SHARED * self._length[backward].sum()))
+        each = self._length[backward] * lost // max(1, int(self._length[backward].sum()))
+        self._slower.update(zip(backward.tolist(), each.tolist(), strict=True))
+
+    def repaired(self) -> Repaired | None:
+        """The graph, once all steps have been seen."""
+        if not self._moved:
+            return None
+        graph = self._graph
+        starts = graph.start_of(np.array(self._moved))
+        graph = graph.without_links(into(graph, starts)).without_residual(starts)
+        rows = np.array([link[:3] for link in self._added], dtype=np.int64)
+        why = np.array([link[3] for link in self._added])
+        graph = graph.with_links(
+            *(
+                Links.between(
+                    rows[why == sort, 0], rows[why == sort, 1], rows[why == sort, 2], Why(sort)
+                )
+                for sort in np.unique(why).tolist()
+            )
+        )
+        if self._cut:
+            op, length = np.array(self._cut).T
+            graph = graph.with_lengths(op, length)
+        slower = np.array(list(self._slower), dtype=np.intp)
+        extra: Ints = np.array(list(self._slower.values()), dtype=np.int64)
+        graph = graph.with_lengths(slower, graph.operations.length_ns[slower] + extra)
+        return Repaired(graph, ("gradients → their bucket's collective → optimizer (event)",))
