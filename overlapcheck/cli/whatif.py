@@ -6,9 +6,7 @@ from pathlib import Path
 
 import click
 
-from overlapcheck.cli.option_types import FileName, Number
-
-_FILE = FileName(path_type=Path)
+_FILE = click.Path(path_type=Path)
 
 
 @click.command(short_help="What repairing a cause would win, predicted by replaying the steps.")
@@ -21,7 +19,7 @@ _FILE = FileName(path_type=Path)
               help="The program recorded with NVTX alone: tells its own pace.")  # fmt: skip
 @click.option("--step-time", metavar="TIME", help="Its own pace, if known: 20.6ms.")
 @click.option("--steps", metavar="PATTERN", help="NVTX ranges that are the steps.")
-@click.option("--device", type=Number(min=0), metavar="N",
+@click.option("--device", type=click.IntRange(min=0), metavar="N",
               help="Look at device N; default: the one with the longest steps.")  # fmt: skip
 @click.option("--nsys", type=_FILE, metavar="PATH",
               help="The nsys to export with; default: the newest one found.")  # fmt: skip
