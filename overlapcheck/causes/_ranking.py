@@ -5,8 +5,8 @@ Where no repair can be predicted, a cause counts by the time it is blamed for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Cause, Evidence
@@ -43,8 +43,6 @@ class _Fired:
     saves_at_most_ns: float
     win: Win | None
     """What its repair is predicted to win; None where that is not known."""
-    yields: bool = False
-    """Whether its repair wins nothing while another cause deserves to be looked at first."""
 
     @property
     def share(self) -> float:
@@ -60,14 +58,11 @@ class _Fired:
         return self.cause.id == Reason.PROFILER_OVERHEAD.cause
 
     @property
-    def _is_last(self) -> bool:
-        return self.cause.id in _LAST or (bool(self.device.taken) and self._is_recorders)
-
-    @property
     def rank(self) -> tuple[int, int, float, str, DeviceKey]:
-        group = 0 if self.cause.id in _FIRST else 2 if self._is_last else 1
+        last = self.cause.id in _LAST or (self.device.taken and self._is_recorders)
+        group = 0 if self.cause.id in _FIRST else 2 if last else 1
         worth = self.recurrence.lasting_ns / max(self._judged_ns, 1)
-        if self._trusted is not None and self._trusted.is_worth_while:
+        if self._trusted is not None:
             worth = min(self._trusted.share, self._at_most)
         return (group, self._tier, -worth, self.cause.id, self.device.key)
 
@@ -77,7 +72,11 @@ class _Fired:
 
     @property
     def _trusted(self) -> Win | None:
-        return self.win if self.cause.id in _TRUSTED else None
+        if self.win is None or self.cause.id not in _TRUSTED:
+            return None
+        # That the host would be late in any case is a matter of the host's model, too.
+        late_anyway = not self.win.is_worth_while and self.win.next_bound.what in ("host", "input")
+        return None if late_anyway else self.win
 
     @property
     def told_win(self) -> Win | None:
@@ -89,22 +88,9 @@ class _Fired:
     @property
     def _tier(self) -> int:
         """A spike stands behind what recurs, but before what is no cause of failure at all."""
-        if self.share < MATERIAL_SHARE or self.yields:
+        if self.share < MATERIAL_SHARE or (self._trusted and not self._trusted.is_worth_while):
             return 2
         return 0 if self.recurrence.recurs else 1
-
-    def yields_to(self, others: Sequence[_Fired]) -> bool:
-        """Whether its repair wins nothing, and another cause can be repaired or costs more."""
-        if self._trusted is None or self._trusted.is_worth_while:
-            return False
-        return any(
-            other.device.key == self.device.key
-            and other.cause.id != self.cause.id
-            and not other._is_last
-            and other.share >= MATERIAL_SHARE
-            and (other.win is not None or other.share > self.share)
-            for other in others
-        )
 
 
 def findings(
@@ -121,7 +107,6 @@ def findings(
         for device in measured.devices
         for one in _fired(device, measured, (forecasts or {}).get(device.key))
     ]
-    fired = [replace(one, yields=one.yields_to(fired)) for one in fired]
     return tuple(_finding(one, measured) for one in sorted(fired, key=lambda one: one.rank))
 
 
