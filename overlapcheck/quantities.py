@@ -67,6 +67,11 @@ def percent_beside(ratio: float | None, limit: float | None) -> str:
     return percent(ratio, digits)
 
 
+def figure(value: float) -> str:
+    """A number as it may be written in a policy file: 20000, 1000000, 0.005."""
+    return f"{value:.15g}"
+
+
 def size(count: float) -> str:
     """Bytes with their unit: 4 B, 128.0 MiB."""
     for unit_bytes, unit in _BYTE_UNITS:

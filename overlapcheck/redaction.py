@@ -66,6 +66,8 @@ _USERS_HOME = re.compile(r"(?<![\w~:])~[A-Za-z_][\w.-]*(?=/|\s|$)")
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/.~*])/(?:[^\s/'\"]+/)+([^\s/'\"]*)")
 _NETWORK_FOLDERS = re.compile(r"(?<![\w\\])\\\\(?:[^\s\\'\"]+\\)+")
 _PATH_IN_HOME = re.compile(r"(?<![\w/.])~/(?:[^\s/'\"]+/)*([^\s/'\"]+)")
+# What may follow the name of a host; a file name has one dot.
+_DOMAIN = r"(?:(?:\.[A-Za-z][A-Za-z0-9-]*){2,})?"
 _COMMON = frozenset({"root", "localhost", "user", "host", "python", "python3"})
 
 
@@ -82,6 +84,16 @@ def command_text(words: Iterable[str], names: Iterable[str] = ()) -> str:
 def message_text(text: str, names: Iterable[str] = ()) -> str:
     """A message of another program, without the secrets, folders and names in it."""
     return _without_names(_without_folders(_inside(text[:_LONGEST_WORD])), names)
+
+
+def thread_text(text: str, names: Iterable[str] = ()) -> str:
+    """The name of a process or thread, which may hold all of its command line.
+
+    Args:
+        text: as the program set it.
+        names: of users and hosts, cut wherever they stand.
+    """
+    return command_text(text.split(), names)
 
 
 def without_homes(text: str) -> str:
@@ -179,5 +191,6 @@ def _without_folders(text: str) -> str:
 def _without_names(text: str, names: Iterable[str]) -> str:
     for name in names:
         if len(name) > 2 and name.lower() not in _COMMON:
-            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", CUT, text)
+            cut = rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9]){_DOMAIN}"
+            text = re.sub(cut, CUT, text)
     return text

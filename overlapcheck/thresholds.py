@@ -20,6 +20,7 @@ from dataclasses import Field, dataclass, fields
 from typing import Any
 
 from overlapcheck.pace_thresholds import PaceThresholds
+from overlapcheck.quantities import figure
 from overlapcheck.rank_thresholds import RankThresholds
 from overlapcheck.recording_thresholds import RecordingThresholds
 from overlapcheck.threshold import ABOUT, Threshold, Unit, decides
@@ -337,7 +338,7 @@ def key_of(one: Field[Any]) -> str:
 
 def moved_text(moved: Mapping[str, float]) -> str:
     """Moved thresholds in words: "start-latency-ns = 5000"; "" for none."""
-    return ", ".join(f"{name} = {value:g}" for name, value in moved.items())
+    return ", ".join(f"{name} = {figure(value)}" for name, value in moved.items())
 
 
 def with_values(values: Mapping[str, float]) -> Thresholds:

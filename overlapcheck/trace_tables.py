@@ -1,4 +1,4 @@
-"""Tables that a recording may hold: one frozen struct each, one row per kernel, copy, call ..."""
+"""Tables that a recording may hold: one frozen struct each, one row per kernel, copy or call."""
 
 from __future__ import annotations
 

@@ -96,8 +96,7 @@ def probe(path: Path) -> Nsys:
     answer = run_tool([str(path), "--version"], timeout_s=VERSION_TIMEOUT_S)
     found = _VERSION.search(answer.output)
     if answer.exit_code != 0 or found is None:
-        said = answer.said[-1] if answer.said else f"exit code {answer.exit_code}"
-        raise CaptureFailed(f"nsys --version failed: {said}")
+        raise CaptureFailed(f"nsys --version failed: {answer.last_words}")
     return Nsys(path, found.group(1))
 
 
@@ -107,8 +106,7 @@ def flags_of(nsys: Nsys, command: str) -> frozenset[str]:
     answer = run_tool([str(nsys.path), command, "--help"], timeout_s=VERSION_TIMEOUT_S)
     flags = frozenset(_FLAG.findall(answer.output))
     if not flags:
-        said = answer.said[-1] if answer.said else f"exit code {answer.exit_code}"
-        raise CaptureFailed(f"{nsys.path} {command} --help lists no options: {said}")
+        raise CaptureFailed(f"{nsys.path} {command} --help lists no options: {answer.last_words}")
     return flags
 
 

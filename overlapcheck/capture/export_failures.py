@@ -8,6 +8,7 @@ from pathlib import Path
 
 from overlapcheck.capture.discovery import Nsys, release_key, release_of
 from overlapcheck.errors import ExportFailed, OverlapcheckError, ReportDamaged
+from overlapcheck.redaction import message_text
 
 _HEADER_BYTES = 200
 _VERSION_IN_HEADER = re.compile(
@@ -60,7 +61,7 @@ def explain(output: str, report: Path, nsys: Nsys, place: Path) -> tuple[Overlap
     if any(phrase in text for phrase in _DAMAGED + _UNKNOWN_CONTENT):
         hint = "copy it again from where it was made, or record it again"
         return ReportDamaged(f"{report}: the report is truncated or corrupt", hint), Remedy.NONE
-    last = output.strip().splitlines()[-1] if output.strip() else "it says nothing"
+    last = message_text(output.strip().splitlines()[-1]) if output.strip() else "it says nothing"
     return (
         ExportFailed(
             f"{report}: nsys {nsys.release} cannot export it: {last}",

@@ -126,8 +126,8 @@ def import_stream(stream: Path, target: Path, importer: Path) -> None:
     )
     if done.exit_code != 0 or not target.is_file() or not target.stat().st_size:
         target.unlink(missing_ok=True)
-        said = done.said[-1] if done.said else f"exit code {done.exit_code}"
-        raise ReportDamaged(f"{stream}: {IMPORTER} cannot import it: {said}", "record it again")
+        said = f"{IMPORTER} cannot import it: {done.last_words}"
+        raise ReportDamaged(f"{stream}: {said}", "record it again")
 
 
 def is_stream(path: Path) -> bool:

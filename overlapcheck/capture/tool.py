@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overlapcheck.errors import CaptureFailed
+from overlapcheck.redaction import message_text
 
 # Progress bars and the announcements around them; what is left is what nsys has to say.
 _CHATTER = re.compile(
@@ -41,6 +42,11 @@ class ToolRun:
     def said(self) -> tuple[str, ...]:
         """Lines of the output without progress bars."""
         return spoken_lines(self.output)
+
+    @property
+    def last_words(self) -> str:
+        """The last line as it may be shown, or how the command ended where it said nothing."""
+        return message_text(self.said[-1]) if self.said else f"exit code {self.exit_code}"
 
 
 def spoken_lines(output: str) -> tuple[str, ...]:

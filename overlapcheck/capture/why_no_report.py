@@ -8,6 +8,7 @@ from overlapcheck.capture.discovery import Nsys
 from overlapcheck.capture.recording import Recording
 from overlapcheck.capture.spec import CaptureSpec
 from overlapcheck.errors import CaptureFailed
+from overlapcheck.redaction import message_text
 
 _AGENT_LOST = "Connection to Agent lost"
 _DOCTOR = "overlapcheck doctor shows what is wrong"
@@ -70,7 +71,7 @@ def _last_words(recording: Recording) -> str:
         line for line in recording.said if "http" not in line and "Please refer" not in line
     ]
     if telling:
-        return telling[-1]
+        return message_text(telling[-1])
     if recording.exit_code < 0:
         return f"killed by {signal.Signals(-recording.exit_code).name}"
     return f"exit code {recording.exit_code}"

@@ -16,7 +16,9 @@ from importlib import import_module
 from types import ModuleType
 
 from overlapcheck.causes._base import Cause
+from overlapcheck.causes._page import MAX_WIDTH, filled, paragraph
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.quantities import figure
 from overlapcheck.recorder import Recorder
 from overlapcheck.thresholds import USUAL
 
@@ -47,7 +49,7 @@ def manual(cause_id: str, recorders: Sequence[Recorder] = ()) -> str:
         PolicyInvalid: there is no such cause; names the nearest one.
     """
     check_known((cause_id,))
-    page = (_modules()[cause_id].__doc__ or "").rstrip()
+    page = filled((_modules()[cause_id].__doc__ or "").rstrip())
     return f"{cause_id}\n\n{page}\n{_recording(cause_id, recorders)}{_numbers(cause_id)}"
 
 
@@ -59,7 +61,7 @@ def _recording(cause_id: str, recorders: Sequence[Recorder]) -> str:
     lines = ["", f"How to record {lacks}"]
     for one in known:
         text = f"{one.name}: {one.record_again(lacks)}"
-        lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent=" " * 8)
+        lines += paragraph(text, " " * 4, hang=" " * 8)
     return "\n".join(lines) + "\n"
 
 
@@ -70,9 +72,8 @@ def _numbers(cause_id: str) -> str:
         return ""
     lines = ["", "Numbers that decide"]
     for one in mine:
-        for text in (f"{one.name} = {one.value:g}: {one.reason}", f"If wrong: {one.if_wrong}"):
-            first = "    " if text.startswith(one.name) else "        "
-            lines += textwrap.wrap(text, 100, initial_indent=first, subsequent_indent=" " * 8)
+        lines += paragraph(f"{one.name} = {figure(one.value)}: {one.reason}", " " * 4, " " * 8)
+        lines += paragraph(f"If wrong: {one.if_wrong}", " " * 8)
     lines.append("    Try others under [thresholds] in the policy file; the report then says so.")
     return "\n".join(lines) + "\n"
 
@@ -85,7 +86,7 @@ def manual_index() -> str:
         for cause_id, module in sorted(_modules().items())
         for line in textwrap.wrap(
             (module.__doc__ or "").splitlines()[0].rstrip("."),
-            width=80,
+            width=MAX_WIDTH,
             initial_indent=f"{cause_id:<{width}}  ",
             subsequent_indent=" " * (width + 2),
         )

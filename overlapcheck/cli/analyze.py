@@ -6,15 +6,18 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.option_types import FileName
 from overlapcheck.cli.options import Judging, judging_options_of_ranks
 from overlapcheck.cli.rank_options import Fleet, fleet_options
 
 
 @click.command(short_help="Judge an existing report (.nsys-rep, .qdrep, .sqlite).")
-@click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
+@click.argument(
+    "reports", nargs=-1, required=True, type=FileName(readable=False), metavar="REPORT..."
+)
 @judging_options_of_ranks
 @fleet_options
-@click.option("--nsys", type=click.Path(path_type=Path), metavar="PATH",
+@click.option("--nsys", type=FileName(path_type=Path), metavar="PATH",
               help="The nsys to export with; default: the newest one found.")  # fmt: skip
 def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path | None) -> int:
     """Judge REPORT: a .nsys-rep or .qdrep report, or its export: SQLite, parquetdir or arrowdir.

@@ -9,7 +9,7 @@ import click
 from overlapcheck.clean import clean, inert
 from overlapcheck.cli import completion
 from overlapcheck.cli.messages import one_line
-from overlapcheck.errors import ExitCode
+from overlapcheck.cli.option_types import FileName
 
 
 @click.group(short_help="Keep results in the repository to compare with.")
@@ -24,8 +24,8 @@ def baseline() -> None:
 
 @baseline.command()
 @click.argument("name", shell_complete=completion.baselines)
-@click.argument("result", type=click.Path(path_type=Path))
-def save(name: str, result: Path) -> int:
+@click.argument("result", type=FileName(path_type=Path))
+def save(name: str, result: Path) -> None:
     """Keep RESULT (a .json, a report or its export) as the baseline NAME."""
     from overlapcheck.cli.baseline_files import save_baseline
     from overlapcheck.cli.comparing import read_side
@@ -36,25 +36,22 @@ def save(name: str, result: Path) -> int:
     with shown() as progress:
         done = save_baseline(read_side(result, progress), path)
     click.echo(one_line(f"{done} {path}"))
-    return ExitCode.PASS
 
 
 @baseline.command("list")
-def list_() -> int:
+def list_() -> None:
     """List the baselines by name, with the step and the overlap of each device."""
     from overlapcheck.cli.baseline_files import baseline_lines
 
     click.echo("\n".join(inert(clean(line)) for line in baseline_lines(Path.cwd())))
-    return ExitCode.PASS
 
 
 @baseline.command()
 @click.argument("name", shell_complete=completion.baselines)
-def show(name: str) -> int:
+def show(name: str) -> None:
     """Print the report that the baseline NAME was made from."""
     from overlapcheck.cli import output
     from overlapcheck.compare.baselines import baseline_file
     from overlapcheck.reporting.restore import read_result
 
     output.show(read_result(baseline_file(name, Path.cwd())), "terminal")
-    return ExitCode.PASS

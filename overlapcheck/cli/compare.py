@@ -7,19 +7,18 @@ from pathlib import Path
 import click
 
 from overlapcheck.cli import completion, terminal_page
+from overlapcheck.cli.option_types import FileName, Percentage
 from overlapcheck.errors import PolicyInvalid
 
-_FILE = click.Path(path_type=Path)
+_FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="What changed between two results or reports.")
 @click.argument("sides", nargs=-1, required=True, type=_FILE, metavar="[BASE] NEW")
 @click.option("--baseline", metavar="NAME", shell_complete=completion.baselines,
               help="Compare with a saved baseline instead of BASE.")  # fmt: skip
-@click.option(
-    "--fail-if-worse", type=click.FloatRange(0), metavar="PCT",
-    help="Exit 1 where the step got longer, or a share worse, by more than this and the noise.",
-)  # fmt: skip
+@click.option("--fail-if-worse", type=Percentage(0), metavar="PCT", help="Exit 1 where the step"
+              " got longer, or a share worse, by more than this and the noise.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare what is not comparable, too.")
 @click.option(
     "--format", "format_", metavar="NAME", default="terminal", show_default=True,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.option_types import FileName
 from overlapcheck.errors import ExitCode
 
 
 @click.command(short_help="Would a capture work on this machine?")
-@click.option("--nsys", type=click.Path(path_type=Path), metavar="PATH", help="The nsys to check.")
+@click.option("--nsys", type=FileName(path_type=Path), metavar="PATH", help="The nsys to check.")
 def doctor(nsys: Path | None) -> int:
     """Check nsys, its importer, the GPU and permissions; exit 0 only if a capture would work.
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.option_types import FileName
 from overlapcheck.errors import ExitCode
 
 
 @click.command(short_help="Serve an assistant over MCP (stdin and stdout; reads only).")
 @click.option("--root", "roots", multiple=True, metavar="DIR",
-              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              type=FileName(exists=True, file_okay=False, path_type=Path),
               help="Read below DIR; may repeat; default: the current directory.")  # fmt: skip
 def mcp(roots: tuple[Path, ...]) -> int:
     """Answer analyze, compare, explain and streams for files below the roots.

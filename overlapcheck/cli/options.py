@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from overlapcheck.cli import completion
+from overlapcheck.cli.option_types import FileName, Number, Percentage
 from overlapcheck.cli.option_values import (
     causes_in,
     check_format,
@@ -49,7 +50,7 @@ class Judging:
     """How much is told, value of a `Detail`."""
 
 
-_PERCENT = click.FloatRange(0, 100)
+_PERCENT = Percentage(0, 100)
 _OPTIONS = (
     click.option(
         "--min-overlap",
@@ -100,7 +101,7 @@ _OPTIONS = (
     ),
     click.option(
         "--skip",
-        type=click.IntRange(min=0),
+        type=Number(min=0),
         metavar="N",
         help="Leading steps to leave out; default: warm-up, 0 keeps all.",
     ),
@@ -112,7 +113,7 @@ _OPTIONS = (
     click.option(
         "--window", metavar="START..END", help="Judge this part of the trace, in its seconds."
     ),
-    click.option("--device", type=click.IntRange(min=0), metavar="N", help="Judge only device N."),
+    click.option("--device", type=Number(min=0), metavar="N", help="Judge only device N."),
     click.option(
         "--comm-pattern",
         multiple=True,
@@ -121,7 +122,7 @@ _OPTIONS = (
     ),
     click.option(
         "--config",
-        type=click.Path(path_type=Path),
+        type=FileName(path_type=Path),
         metavar="FILE",
         help="Policy file; default: the nearest overlapcheck.toml or pyproject.toml upward,"
         " in the repository.",
@@ -148,20 +149,20 @@ _OPTIONS = (
         "--output",
         "outputs",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=FileName(path_type=Path),
         metavar="FILE",
         help="Also write the report here; the suffix chooses the format (.txt .json .xml .md"
         " .github.txt .sarif .html .brief.json .perfetto.json); may repeat.",
     ),
     click.option(
         "--source-root",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=FileName(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
         help="Show lines of source files below DIR, too; default: below the current directory.",
     ),
     click.option(
         "--tables",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FileName(file_okay=False, path_type=Path),
         metavar="DIR",
         help="Also write the full tables here, a file each: gaps, blocking, steps, ledger,"
         " contention, streams.",
@@ -189,7 +190,7 @@ _OF_RANKS = (
     ),
     click.option(
         "--expect-ranks",
-        type=click.IntRange(min=1),
+        type=Number(min=1),
         metavar="N",
         help="Several reports: how many ranks there must be; default: as many as reports say.",
     ),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from overlapcheck.cli.option_types import FileName, Number
 from overlapcheck.job import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -35,12 +36,12 @@ class Fleet:
         return Job(self.rank_pattern, self.same_host, self.control)
 
 
-_COUNT = click.IntRange(min=1)
+_COUNT = Number(min=1)
 _OPTIONS = (
     click.option(
         "--control",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=FileName(path_type=Path),
         metavar="CONTROL",
         help="The same program recorded with --trace=nvtx alone, report or export: judge at its own"
         " pace. May repeat: for several runs, or one for each of several reports.",
@@ -65,7 +66,7 @@ _OPTIONS = (
     ),
     click.option(
         "--rank-pages",
-        type=click.IntRange(min=0),
+        type=Number(min=0),
         default=8,
         show_default=True,
         metavar="N",

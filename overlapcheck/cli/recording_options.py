@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from overlapcheck.cli.option_types import FileName, Number
 from overlapcheck.errors import PolicyInvalid
 
 if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_SECONDS = click.IntRange(min=0)
-_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+_SECONDS = Number(min=0)
+_DIRECTORY = FileName(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Recording:
 _OPTIONS = (
     click.option(
         "--nsys",
-        type=click.Path(path_type=Path),
+        type=FileName(path_type=Path),
         metavar="PATH",
         help="The nsys to record with; default: the one on PATH, else the newest installed.",
     ),

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from overlapcheck.cli import completion
+from overlapcheck.cli.option_types import FileName
 from overlapcheck.cli.terminal_page import detail_options
 from overlapcheck.errors import ExitCode
 
 
 @click.command(short_help="Show a saved result (.json) in another format.")
-@click.argument("result", type=click.Path(path_type=Path))
+@click.argument("result", type=FileName(path_type=Path))
 @click.option(
     "--format",
     "format_",
@@ -26,7 +27,7 @@ from overlapcheck.errors import ExitCode
     "--output",
     "outputs",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FileName(path_type=Path),
     metavar="FILE",
     help="Write the report here; the suffix chooses the format; may repeat.",
 )

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-_FILE = click.Path(path_type=Path)
+from overlapcheck.cli.option_types import FileName, Number
+
+_FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="Which stream waits for which; write it down, and hold it.")
@@ -17,7 +19,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--check", "check_by", type=_FILE, metavar="FILE",
               help="Exit 1 where an edge of this is lost or weaker, or is new.")  # fmt: skip
 @click.option("--steps", metavar="PATTERN", help="NVTX ranges that are the steps.")
-@click.option("--skip", type=click.IntRange(min=0), metavar="N", help="Leading steps to leave out.")
+@click.option("--skip", type=Number(min=0), metavar="N", help="Leading steps to leave out.")
 @click.option("--window", metavar="START..END", help="Look at this part, in seconds of the trace.")
 @click.option("--comm-pattern", multiple=True, metavar="REGEX",
               help="Further names of communication kernels; may repeat.")  # fmt: skip

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from overlapcheck.cli.option_types import FileName
 from overlapcheck.errors import ExitCode
 
-_FILE = click.Path(path_type=Path)
+_FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="A small copy of a report to share, without names, that answers alike.")

@@ -57,9 +57,10 @@ def _rows_without_launches(
 ) -> CaptureProblem | None:
     kernels = process.kernels
     if len(process.calls) == 0:
+        launched = "launched it" if len(kernels) == 1 else "launched them"
         return process.problem(
             CaptureFault.ROWS_WITHOUT_LAUNCHES,
-            f"{count_of(len(kernels), 'kernel')}, but no CUDA call that launched them"
+            f"{count_of(len(kernels), 'kernel')}, but no CUDA call that {launched}"
             f"{_why(trace.api_calls)}",
             Content.CALLS,
         )

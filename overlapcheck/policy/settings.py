@@ -9,6 +9,7 @@ from typing import Any
 from overlapcheck.copies import JUDGED_DIRECTIONS
 from overlapcheck.policy import values
 from overlapcheck.policy.values import Place, Reader
+from overlapcheck.quantities import figure
 from overlapcheck.thresholds import USUAL
 from overlapcheck.verdict import AllowedCall
 
@@ -138,7 +139,8 @@ def _thresholds(value: Any, place: Place) -> dict[str, float]:
     for key, number in values.table(value, place).items():
         if key in fixed:
             raise place.at(key).wrong(
-                f"is {fixed[key]:g} by definition and cannot be moved", "see docs/definitions.md"
+                f"is {figure(fixed[key])} by definition and cannot be moved",
+                "see docs/definitions.md",
             )
         values.known(key, units, place.at(key), "is no threshold")
         read[key] = values.quantity(number, units[key], place.at(key))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.quantities import nanoseconds
+from overlapcheck.quantities import figure, nanoseconds
 from overlapcheck.threshold import Unit
 from overlapcheck.user_patterns import UserPattern
 
@@ -114,7 +114,9 @@ def quantity(value: Any, unit: Unit, place: Place) -> float:
         raise place.wrong(f"= {value:g} is not a whole number", f"it counts {unit.words}")
     most = 1 if unit is Unit.SHARE else MAX_THRESHOLD
     if not unit.least <= value <= most:
-        raise place.wrong(f"= {value:g} is out of range", f"give {unit.least} to {most:g}")
+        raise place.wrong(
+            f"= {_short(value)} is out of range", f"give {unit.least} to {figure(most)}"
+        )
     return value
 
 

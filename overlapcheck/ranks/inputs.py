@@ -241,10 +241,6 @@ def _newer(one: Path, other: Path) -> bool:
         return False
 
 
-def _hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
-
-
 def _is_glob(text: str) -> bool:
     return any(sign in text for sign in "*?[") and not Path(text).exists()
 

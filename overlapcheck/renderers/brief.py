@@ -40,7 +40,7 @@ def brief_of(report: Report) -> Brief:
         verdict=report.verdict.outcome.value,
         basis=report.verdict.basis.value,
         exit_code=int(report.verdict.exit_code),
-        summary=headline(report),
+        summary=_summary(report),
         judged="; ".join(window_text(device) for device in report.devices) or "nothing",
         checks=tuple(_check(check, where) for check in checks),
         checks_left_out=0,
@@ -49,6 +49,11 @@ def brief_of(report: Report) -> Brief:
         next=_next(report, causes),
         cut=False,
     )
+
+
+def _summary(report: Report) -> str:
+    moved = f"moved thresholds: {report.moved}; " if report.moved else ""
+    return moved + headline(report)
 
 
 def _places(report: Report) -> dict[object, str]:

@@ -37,7 +37,8 @@ class GithubRenderer(RootedFormat):
 
 def _annotations(report: Report, root: str) -> Iterator[Annotation]:
     outcome = report.verdict.outcome
-    yield Annotation(_LEVELS[outcome], f"overlapcheck: {outcome.value}", headline(report))
+    moved = f"\nmoved thresholds: {report.moved}" if report.moved else ""
+    yield Annotation(_LEVELS[outcome], f"overlapcheck: {outcome.value}", headline(report) + moved)
     several = len(report.devices) > 1
     for device, checks in judged_devices(report):
         where = f"{device_text(device)}: " if device and several else ""

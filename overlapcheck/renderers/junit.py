@@ -61,6 +61,7 @@ def _properties(report: Report, device: DeviceReport | None) -> dict[str, str]:
         "program": capture.program,
         capture.recorder or "recorder": capture.nsys_version,
         "window": window_text(device) if device else "",
+        "moved thresholds": report.moved,
         "pace": pace_text(device) if device else "",
         "basis": report.verdict.basis.value,
     }

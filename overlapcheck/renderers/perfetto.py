@@ -64,6 +64,7 @@ def _about(report: Report) -> dict[str, Any]:
         "events_recorded": sum(timeline.recorded for timeline in drawn),
         "merged": f"neighbours within {coarsest} ns are one slice" if coarsest else "nothing",
         "rows_left_out": sum(timeline.rows_left_out for timeline in drawn),
+        **({"moved_thresholds": report.moved} if report.moved else {}),
     }
 
 

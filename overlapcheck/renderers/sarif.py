@@ -54,6 +54,7 @@ class SarifRenderer(RootedFormat):
                 "headline": headline(report),
                 "basis": report.verdict.basis.value,
                 "report": plain(report.capture.report),
+                **({"thresholds": dict(report.thresholds)} if report.thresholds else {}),
             },
         )
         return sarif_text(run)

@@ -27,7 +27,9 @@ MAX_CALLS = 20
 def draw(trace: Trace, device: DeviceMeasurements) -> Picture:
     """The typical steps of a device: streams by role, and the thread that was held longest."""
     start, end, first_step = _range(device)
-    edges = np.linspace(start, end, COLUMNS + 1).astype(np.int64)
+    # In Python's integers: times of damaged rows overflow those of numpy.
+    width = end - start
+    edges = np.array([start + width * n // COLUMNS for n in range(COLUMNS + 1)], dtype=np.int64)
     rows = []
     for stream in _drawn_streams(device):
         rows += _stream_rows(stream, device, edges)

@@ -192,7 +192,7 @@ def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
     Recording slows the host's calls; the device's operations take the time they take. What comes
     from outside keeps step with the program that takes it.
     """
-    graph = _arriving_at(graph, step_ns / replay(graph).step_ns(mean=by_mean))
+    graph = _sooner(graph, step_ns / max(1, replay(graph).step_ns(mean=by_mean)))
     low, high = 0.0, 1.0
     scaled = graph
     for _ in range(PACE_TRIALS):
@@ -205,18 +205,17 @@ def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
     return scaled
 
 
-def _arriving_at(graph: StepGraph, ratio: float) -> StepGraph:
-    """The steps with all that comes from outside as much earlier as the steps are shorter."""
-    links = graph.links
-    since = links.lag_ns - graph.origin_ns
-    arrival = graph.origin_ns + (since * ratio).astype(np.int64)
-    lag = np.where(links.of(Why.OUTSIDE), arrival, links.lag_ns)
-    return replace(graph, links=replace(links, lag_ns=lag))
-
-
 def _host_scaled(graph: StepGraph, factor: float) -> StepGraph:
     events = graph.events
     every = np.arange(len(events))
     own = (events.own_ns * factor).astype(np.int64)
     gap = (events.gap_ns * factor).astype(np.int64)
     return graph.with_own_time(every, own).with_gaps(every, gap)
+
+
+def _sooner(graph: StepGraph, factor: float) -> StepGraph:
+    """What comes from outside comes at the pace of the steps, too."""
+    outside, lag = graph.links.of(Why.OUTSIDE), graph.links.lag_ns.copy()
+    since = graph.origin_ns
+    lag[outside] = since + ((lag[outside] - since) * min(1.0, factor)).astype(np.int64)
+    return replace(graph, links=replace(graph.links, lag_ns=lag))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import warnings
+from pathlib import Path
 
 import pytest
 
-from overlapcheck.capture.tool import run_tool
+from overlapcheck.capture.discovery import Nsys
+from overlapcheck.capture.export_failures import explain
+from overlapcheck.capture.tool import ToolRun, run_tool
 from overlapcheck.errors import CaptureFailed
 
 
@@ -20,3 +23,19 @@ def test_a_command_that_takes_too_long_leaves_no_file_open() -> None:
         gc.collect()
 
     assert [str(warning.message) for warning in warned] == []
+
+
+def test_what_a_tool_says_last_is_shown_without_secrets_and_homes() -> None:
+    said = "starting\nHF_TOKEN=xyz-1 cannot open /home/xyz-person/a.nsys-rep"
+
+    assert ToolRun(1, said).last_words == "HF_TOKEN=*** cannot open a.nsys-rep"
+    assert ToolRun(3, "\n").last_words == "exit code 3"
+
+
+def test_nor_does_a_failed_export_tell_them(tmp_path: Path) -> None:
+    report = tmp_path / "a.nsys-rep"
+    report.write_bytes(b"no report")
+    said = "token=xyz-1 at /home/xyz-person/a"
+    error, _ = explain(said, report, Nsys(Path("nsys"), "2025.3.2.474-1"), tmp_path)
+
+    assert "token=*** at a" in str(error)

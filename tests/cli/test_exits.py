@@ -90,6 +90,7 @@ ARGUMENTS = {
     "analyze": ["x"],
     "compare": ["x", "y"],
     "streams": ["x"],
+    "trim": ["x", "-o", "y"],
     "whatif": ["x"],
     "render": ["x"],
     "trim": ["x", "-o", "y"],

@@ -2,11 +2,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 
 from overlapcheck.causes import causes
 from overlapcheck.cli import main
+
+
+def manual_source(cause: str) -> str:
+    module = import_module(f"overlapcheck.causes.{cause.replace('-', '_')}")
+    return module.__doc__ or ""
+
 
 Explain = Callable[..., tuple[int, str, str]]
 
@@ -39,6 +46,22 @@ def test_every_cause_has_a_page(cause: str, explain: Explain) -> None:
     assert code == 0
     assert out.startswith(cause)
     assert len(out.splitlines()) > 5
+
+
+@pytest.mark.parametrize("cause", sorted(causes()))
+def test_a_page_fits_a_terminal_and_its_picture_stays_as_drawn(
+    cause: str, explain: Explain
+) -> None:
+    _, out, _ = explain(cause)
+    before, _, rest = out.partition("\nWhat it looks like\n")
+    drawn, _, after = rest.partition("\nWhat to do\n")
+
+    assert max(map(len, f"{before}\n{after}".splitlines())) <= 80
+    assert drawn in (manual_source(cause) + "\n")
+
+
+def test_numbers_are_written_as_the_policy_file_takes_them(explain: Explain) -> None:
+    assert "poll-distance-ns = 1000000: " in explain("host-sync")[1]
 
 
 def test_a_misspelt_cause_exits_with_2_and_the_nearest_one(explain: Explain) -> None:

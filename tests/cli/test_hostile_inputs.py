@@ -164,6 +164,7 @@ POLICIES = {
     "4000 hexadecimal digits": "max-recoverable = 0x" + "f" * 4000,
     "4000 hexadecimal digits of another thing": "steps = 0x" + "f" * 4000,
     "400 digits of steps": f"skip = {MANY_DIGITS}",
+    "400 digits of a threshold": f"[thresholds]\nstart-latency-ns = {MANY_DIGITS}",
 }
 
 

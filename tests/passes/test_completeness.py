@@ -231,6 +231,12 @@ def test_kernels_without_any_call_cannot_be_placed() -> None:
     )
 
 
+def test_one_kernel_without_any_call_is_no_plural() -> None:
+    (problem,) = problems(picture("s7 kernel k |.aa|"))
+
+    assert problem.what.startswith("1 kernel, but no CUDA call that launched it: no table")
+
+
 def test_a_kernel_without_its_call_amid_others_is_a_loss() -> None:
     (problem,) = problems(
         picture("""

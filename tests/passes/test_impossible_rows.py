@@ -77,6 +77,15 @@ def test_a_damaged_column_proves_nothing(
     assert any(why in problem.what for problem in problems)
 
 
+def test_bytes_beyond_all_numbers_are_counted_without_a_warning(
+    tmp_path: Path, real_export: RealExport
+) -> None:
+    path = Path(shutil.copy(real_export("cu_double_buffer"), tmp_path))
+    edit(path, "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 9223372036854775807 WHERE rowid = 1")
+
+    assert CaptureFault.IMPOSSIBLE_ROWS in [one.fault for one in measure_file(path).problems]
+
+
 def test_the_row_is_named(tmp_path: Path, real_export: RealExport) -> None:
     path = Path(shutil.copy(real_export("cu_legacy_default"), tmp_path))
     ((start,),) = query(path, f"SELECT start FROM {KERNELS} WHERE rowid = 5")

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from overlapcheck import pipeline
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.renderers import renderer_for_file, renderers
+from overlapcheck.selection import Selection
+from overlapcheck.thresholds import Thresholds
+from tests.pictures import picture
 
 
 def test_every_file_of_the_folder_is_a_format() -> None:
@@ -16,6 +22,20 @@ def test_no_two_formats_share_a_suffix() -> None:
 
     assert len(set(suffixes)) == len(suffixes)
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in suffixes)
+
+
+@pytest.mark.parametrize("name", sorted(renderers()))
+def test_every_format_tells_of_thresholds_that_were_moved(name: str, tmp_path: Path) -> None:
+    path = picture("s7 kernel k |aa..bb|\nt1 cudaLaunchKernel |a..b..|").export(
+        tmp_path / "t.sqlite"
+    )
+    usual = pipeline.analyze(path)
+    moved = pipeline.analyze(
+        path, selection=Selection(thresholds=Thresholds(start_latency_ns=5000))
+    )
+
+    assert "start-latency-ns" in renderers()[name].render(moved)
+    assert "start-latency-ns" not in renderers()[name].render(usual)
 
 
 @pytest.mark.parametrize("name", ["result.json", "RESULT.JSON", "a.b.json"])

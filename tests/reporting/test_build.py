@@ -13,7 +13,7 @@ from overlapcheck.report import DeviceReport, Report
 from overlapcheck.reporting.picture import COLUMNS
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Outcome
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import Picture, picture, tid_of
 
 
@@ -166,6 +166,16 @@ def test_a_short_operation_does_not_vanish(tmp_path: Path) -> None:
     ).picture.rows
 
     assert 0 < row.cells[0] < 0.2
+
+
+def test_a_damaged_time_is_drawn_without_a_warning(tmp_path: Path) -> None:
+    path = picture("s7 kernel k |aa..bb|\nt1 cudaLaunchKernel |a..b..|").export(
+        tmp_path / "drawn.sqlite"
+    )
+    edit(path, 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = 9223372036854775807 WHERE rowid = 2')
+    (found,) = pipeline.analyze(path).devices
+
+    assert found.picture.end_ns == 2**63 - 1
 
 
 def test_the_longest_held_thread_is_drawn(tmp_path: Path) -> None:

@@ -152,3 +152,15 @@ def test_a_win_that_is_known_to_be_small_has_no_negative_band() -> None:
     win = forecast(predicted("host-sync", step=9.7)).win("host-sync")
 
     assert win == Win(300_000, 0, 800_000, Bound("compute", 9_700_000), 0.03)
+
+
+def test_that_the_host_is_late_in_any_case_decides_about_no_rank() -> None:
+    trace = picture(SERIAL_BEHIND_A_SYNC, repeat=12, column_us=100).trace()
+    measured = measure(trace, Selection(skip=0))
+    (device,) = measured.devices
+    late = replace(predicted("same-stream", step=9.9), next_bound=Bound("input", 9 * MS))
+    forecasts = {device.key: replace(forecast(late), device=device.key)}
+    first = findings(measured, forecasts)[0]
+
+    assert first.cause == "same-stream"
+    assert first.predicted is None

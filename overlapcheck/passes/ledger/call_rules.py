@@ -60,17 +60,12 @@ class Calls:
         return rows[one_of(kinds, (ApiKind.COPY, ApiKind.SYNC_COPY))]
 
     @cached_property
-    def copied_bytes(self) -> Ints:
-        """What the call of each copied operation copied in all: one call may make many rows."""
-        call = self.ops.call[self.copied]
-        # Sums of bytes stay exact in a float up to 9 PB.
-        total = np.bincount(call, weights=self.ops.bytes[self.copied], minlength=len(self.calls))
-        return total[call].astype(np.int64)
-
-    @cached_property
     def small(self) -> Mask:
         """Copied operations of calls that copied no more than a few KiB."""
-        mask: Mask = self.copied_bytes <= self.limits.small_copy_bytes
+        call = self.ops.call[self.copied]
+        # One call may make many rows. Sums of bytes stay exact in a float up to 9 PB.
+        total = np.bincount(call, weights=self.ops.bytes[self.copied], minlength=len(self.calls))
+        mask: Mask = total[call] <= self.limits.small_copy_bytes
         return mask
 
     @cached_property

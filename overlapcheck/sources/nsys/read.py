@@ -12,6 +12,7 @@ from overlapcheck.columns import ABSENT, Ints, constant
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.grouping import distinct
 from overlapcheck.program_name import with_program_names
+from overlapcheck.redaction import thread_text
 from overlapcheck.sources.nsys.columnar import open_folder
 from overlapcheck.sources.nsys.database import Database, open_database
 from overlapcheck.sources.nsys.excerpt import Excerpt, Launched
@@ -90,8 +91,13 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         api_calls, plain = _with_plain_names(api_calls, names)
         names |= plain
     info = metadata.read_capture_info(db, work.untimed, work.backward)
-    process_names = with_program_names(target.read_process_names(db, pids), info.program)
-    thread_names = {key: names.get(i, "") for key, i in thread_name_ids.items()}
+    people = metadata.people_and_machines(db)
+    process_names = {
+        key: thread_text(name, people) for key, name in target.read_process_names(db, pids).items()
+    }
+    thread_names = {
+        key: thread_text(names.get(i, ""), people) for key, i in thread_name_ids.items()
+    }
     on_device = (syncs, event_records, page_faults, streams, contexts)
     on_host = (nccl_calls, os_calls, mpi_calls, directives, overheads, marks)
     by = Numbering((*active, *on_device, *on_host))
@@ -100,7 +106,7 @@ def _read(db: Database, excerpt: Excerpt | None) -> Trace:
         strings=Strings(names, "StringIds"),
         gpus=target.read_gpus(db),
         gpu_of=target.read_gpu_of(db, pids),
-        processes=by.processes(process_names),
+        processes=by.processes(with_program_names(process_names, info.program)),
         thread_names={
             (number, tid): name
             for (shifted, tid), name in with_program_names(thread_names, info.program).items()

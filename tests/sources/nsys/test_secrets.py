@@ -183,6 +183,23 @@ def test_names_of_kernels_threads_and_ranges_name_no_home(name: str, export: Pat
     assert "xyz" not in renderers()[name].render(pipeline.analyze(export))
 
 
+@pytest.mark.parametrize("name", sorted(renderers()))
+def test_names_of_processes_and_threads_are_read_as_command_lines(name: str, export: Path) -> None:
+    title = "serve xyz-user --hf-token xyz-1 --key=xyz-2 on xyz-host.example.org"
+    edit(
+        export,
+        f"INSERT INTO StringIds VALUES (987654, '{title}')",
+        "DELETE FROM ThreadNames",
+        "INSERT INTO ThreadNames SELECT DISTINCT 987654, 20, globalTid"
+        " FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+        f"UPDATE PROCESSES SET name = '{title}'",
+    )
+    text = renderers()[name].render(pipeline.analyze(export))
+
+    assert "xyz" not in text
+    assert "example.org" not in text
+
+
 @pytest.mark.parametrize("name", sorted(stream_renderers()))
 def test_neither_do_streams(name: str, export: Path) -> None:
     edit(
