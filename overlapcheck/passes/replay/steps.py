@@ -86,6 +86,9 @@ def step_graph(
         blocks=blocks,
         waited_ns=waited_ns(ops, blocks, device.collectives),
     )
+    # A device may have nothing but collectives: their pace is no step's.
+    if np.unique(operations.step[counted & (ops.work == Work.COMPUTE)]).size < FEWEST_STEPS:
+        return None
     number = np.full(len(all_ops), ABSENT, dtype=np.intp)
     number[rows] = np.arange(rows.size)
     graph = StepGraph(
