@@ -23,12 +23,22 @@ def require_known(causes: Sequence[str]) -> None:
     Raises:
         PolicyInvalid: one of them is such a cause, or none at all.
     """
-    known = sorted(repair.reason.cause for repair in REPAIRS)
+    known = sorted(repair.id for repair in REPAIRS)
     for cause in causes:
         if cause not in known:
             raise PolicyInvalid(
                 f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
             )
+
+
+def replayed_for(cause: str) -> str:
+    """Part of a cause's page: which repairs of it are replayed, and how to ask for them."""
+    lines = [
+        f"    {repair.what} (--fix {repair.id})\n"
+        for repair in REPAIRS
+        if repair.reason.cause == cause
+    ]
+    return "".join(["\nWhat whatif replays\n", *lines]) if lines else ""
 
 
 def told(
