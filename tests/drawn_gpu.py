@@ -35,6 +35,32 @@ def drawing(steps: int = STEPS) -> Picture:
     )
 
 
+def blocked(steps: int = STEPS) -> Picture:
+    """Steps of 20 ms whose launches wait for their kernels, and in between the host computes."""
+    return picture(
+        """
+        s7  kernel k          |.aaaaaaaaaaaaaaaa......bbbbbbbbbbbbbbbb.|
+        t1  cudaLaunchKernel  |aaaaaaaaaaaaaaaaaa....bbbbbbbbbbbbbbbbbb|
+        t1  nvtx step         |0000000000000000000000000000000000000000|
+        """,
+        column_us=500,
+        repeat=steps,
+    )
+
+
+def unblocked(steps: int = STEPS) -> Picture:
+    """The same steps, of 16 ms, where the device waits for no host."""
+    return picture(
+        """
+        s7  kernel k          |.aaaaaaaaaaaaaaabbbbbbbbbbbbbbbb|
+        t1  cudaLaunchKernel  |a....b..........................|
+        t1  nvtx step         |00000000000000000000000000000000|
+        """,
+        column_us=500,
+        repeat=steps,
+    )
+
+
 def judge_the_drawing(folder: Path) -> None:
     """Let recordings be judged as the drawing, which lies in a folder."""
     drawn = drawing().export(folder / "drawn.sqlite")

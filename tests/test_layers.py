@@ -32,6 +32,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "__main__",
     "pipeline",
     "predicting",
+    "proving",
     "pytest_plugin",
     "showing",
 }

@@ -51,6 +51,7 @@ def run(
             spec=recording.spec,
             reading=reading_of(judging, recording.nsys, progress),
             control=recording.control,
+            prove=recording.prove,
             judging=partial(told, command[0]),
             policy=judging.policy,
             selection=judging.selection,

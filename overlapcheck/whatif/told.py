@@ -17,15 +17,23 @@ from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs import REPAIRS
 
 
+_KNOWN = frozenset(repair.reason.cause for repair in REPAIRS)
+
+
+def is_known(cause: str) -> bool:
+    """Whether a repair of a cause can be predicted."""
+    return cause in _KNOWN
+
+
 def require_known(causes: Sequence[str]) -> None:
     """Refuse causes of which no repair can be predicted.
 
     Raises:
         PolicyInvalid: one of them is such a cause, or none at all.
     """
-    known = sorted(repair.reason.cause for repair in REPAIRS)
+    known = sorted(_KNOWN)
     for cause in causes:
-        if cause not in known:
+        if not is_known(cause):
             raise PolicyInvalid(
                 f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
             )
