@@ -268,10 +268,21 @@ def run(  # noqa: PLR0913  # each a question of its own, by name
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
+    from overlapcheck.capture.discovery import find_nsys
+    from overlapcheck.capture.outside_repair import outside_repairs
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
 
     spec, reading = spec or CaptureSpec(), reading or Reading()
-    report = _recorded(command, spec, reading, control, prove, judging, options)
+    plan, repairs = ControlPlan.of(control), outside_repairs(prove)
+    nsys = find_nsys(reading.nsys)
+    program = SecondRuns(command, spec, nsys, progress=reading.progress, warn=reading.warn)
+    reading = replace(reading, nsys=nsys.path)
+    report = _recorded(program, spec, reading, plan, judging, options)
+    if repairs:
+        from overlapcheck.proving import with_proofs
+
+        report = with_proofs(report, repairs, program, judging, options.get("selection"), reading)
     return _sanitized(report, command, spec, reading) if spec.sanitizer else report
 
 
@@ -288,52 +299,20 @@ def _sanitized(
 
 
 def _recorded(  # noqa: PLR0913  # arguments of `run`
-    command: Sequence[str],
+    again: SecondRuns,
     spec: CaptureSpec,
     reading: Reading,
-    control: str | int,
-    prove: Sequence[str],
+    plan: ControlPlan,
     judging: Callable[[CapturedReport], AbstractContextManager[None]],
     options: JudgingOptions,
 ) -> Report:
     """Record and judge, see `run`."""
-    from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.outside_repair import outside_repairs
-    from overlapcheck.capture.profile import profile
-    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-
-    plan, repairs = ControlPlan.of(control), outside_repairs(prove)
-    nsys = find_nsys(reading.nsys)
-    progress, warn = reading.progress, reading.warn
-    again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)
-    captured = profile(spec, command, nsys, progress=progress, warn=warn)
-    reading = replace(reading, nsys=nsys.path)
+    captured = again.first()
     if spec.keep_in:
         reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):
         first = analyze(captured.report, reading=reading, **options)
     first = replace(first, captured=captured)
-    report = _controlled(first, captured, again, plan, judging, reading, options)
-    if not repairs:
-        return report
-    from overlapcheck.proving import with_proofs
-
-    selection = options.get("selection") or Selection()
-    return with_proofs(
-        report, repairs, again, judging=judging, selection=selection, reading=reading
-    )
-
-
-def _controlled(  # noqa: PLR0913  # of one run
-    first: Report,
-    captured: CapturedReport,
-    again: SecondRuns,
-    plan: ControlPlan,
-    judging: Callable[[CapturedReport], AbstractContextManager[None]],
-    reading: Reading,
-    options: JudgingOptions,
-) -> Report:
-    """The first recording, judged at its own pace where that is asked for or settles something."""
     has_steps = any(one.window.source == WindowSource.NVTX_STEPS for one in first.devices)
     if not again.announced(plan, captured, first.wants_control, has_steps=has_steps):
         return first

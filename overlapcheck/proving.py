@@ -30,9 +30,8 @@ def with_proofs(  # noqa: PLR0913  # what a run knows
     report: Report,
     repairs: Sequence[OutsideRepair],
     again: SecondRuns,
-    *,
     judging: Judging,
-    selection: Selection,
+    selection: Selection | None,
     reading: Reading,
 ) -> Report:
     """The report with what repairs from outside were predicted to win, and won.
@@ -44,12 +43,13 @@ def with_proofs(  # noqa: PLR0913  # what a run knows
         repairs: to be made, each in a run of its own.
         again: runs the program.
         judging: see `overlapcheck.run`; entered once more for each recording.
-        selection: what part to measure.
+        selection: what part to measure; None takes the steady steps.
         reading: how recordings are read.
     """
     if report.captured is None or not again.may_prove(report.captured):
         return report
-    prover = _Prover(report, again, selection, replace(reading, keep_export=None, timeline=False))
+    beside = replace(reading, keep_export=None, timeline=False)
+    prover = _Prover(report, again, selection or Selection(), beside)
     for repair in repairs:
         try:
             report = prover.proved(report, repair, judging)

@@ -66,7 +66,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "RANK"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: nsys)
-    monkeypatch.setattr("overlapcheck.capture.profile.profile", made.profile)
     monkeypatch.setattr("overlapcheck.capture.second_run.profile", made.profile)
     return made
 

@@ -100,6 +100,12 @@ class SecondRuns:
         self._stdin_at = _stdin_position()
         self._runs = 0
 
+    def first(self) -> CapturedReport:
+        """Run and record it for the first time; raises as `profile`."""
+        return profile(
+            self._spec, self._command, self._nsys, progress=self._progress, warn=self._warn
+        )
+
     @property
     def to_its_end(self) -> bool:
         """Whether all of the program is recorded: then each run must have as many steps."""

@@ -16,7 +16,6 @@ from overlapcheck.whatif.picture import step_picture
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs import REPAIRS
 
-
 _KNOWN = frozenset(repair.reason.cause for repair in REPAIRS)
 
 

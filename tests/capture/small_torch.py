@@ -1,4 +1,4 @@
-"""As much of PyTorch as marks of steps and pinned copies touch, with its names and its order of imports."""
+"""As much of PyTorch as our hooks touch, with its names and its order of imports."""
 
 from __future__ import annotations
 
