@@ -1,4 +1,4 @@
-"""An event wait keeps copies or another device behind kernels that they could run beside.
+"""An event wait keeps copies or another device behind kernels needlessly.
 
 What it is
     cudaStreamWaitEvent (wait_stream, wait_event in PyTorch) makes a stream wait for an event that

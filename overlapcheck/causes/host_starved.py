@@ -1,4 +1,4 @@
-"""The device waits for the program itself: loading, computing or sleeping on the host.
+"""The device waits for the program itself, which loads, computes or sleeps.
 
 What it is
     Nothing is queued on the device, and the thread that launches is outside CUDA: it waits for a

@@ -35,7 +35,7 @@ Exit codes:
   1  fail
   2  wrong option or limit
   3  inconclusive: the recording cannot prove it; the report says what would;
-     or not comparable
+     or not comparable, or too noisy for --fail-if-worse
   4  could not run: no nsys, no report, unreadable file, an error of ours
   5  the profiled program failed
   128 and the signal's number: stopped (Ctrl-C 130, SIGTERM 143)
@@ -49,7 +49,7 @@ def cli() -> None:
 
     \b
     overlapcheck run python train.py        profile with nsys, then judge
-    overlapcheck analyze train.nsys-rep     judge an existing report or SQLite export
+    overlapcheck train.nsys-rep             judge a report or its export, as analyze does
 
     The report goes to stdout, everything else to stderr.
     """

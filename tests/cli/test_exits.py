@@ -93,7 +93,6 @@ ARGUMENTS = {
     "trim": ["x", "-o", "y"],
     "whatif": ["x"],
     "render": ["x"],
-    "trim": ["x", "-o", "y"],
     "baseline save": ["n", "x"],
     "baseline show": ["n"],
 }

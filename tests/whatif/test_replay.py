@@ -15,6 +15,7 @@ from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.step_graph import Links, Why
 from overlapcheck.whatif.replay import Circular, replay
 from tests.export import RealExport
+from tests.pictures import picture
 from tests.whatif.graphs import MOST, SHARED, drawn, measured, unpacked
 
 EXPORTS = ("cu_double_buffer", "cu_legacy_default", "ddp_bucketed", "fx_launch_blocking",
@@ -130,3 +131,12 @@ def test_no_steps_are_no_graph(real_export: RealExport) -> None:
     without = replace(device, steps=device.steps.rows(np.arange(3)))
 
     assert device_graph(trace, without, MOST) is None
+
+
+def test_collectives_alone_have_no_pace() -> None:
+    text = LAUNCHES.replace("kernel fwd", "kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+    trace = picture(text, repeat=8, column_us=100).trace()
+    (device,) = measured(trace, skip=0)
+
+    assert len(device.steps) == 8
+    assert device_graph(trace, device, MOST) is None

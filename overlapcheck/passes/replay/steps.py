@@ -84,6 +84,9 @@ def step_graph(
         event=taken(event_of_call, ops.call, ABSENT).astype(np.int32),
         blocks=_blocks(process, all_ops, rows),
     )
+    # A device may have nothing but collectives: their pace is no step's.
+    if np.unique(operations.step[counted & (ops.work == Work.COMPUTE)]).size < FEWEST_STEPS:
+        return None
     number = np.full(len(all_ops), ABSENT, dtype=np.intp)
     number[rows] = np.arange(rows.size)
     graph = StepGraph(

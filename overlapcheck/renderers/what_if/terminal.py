@@ -1,4 +1,4 @@
-"""What repairs would win, for people: a table of 80 columns, the answer first."""
+"""What repairs would win, for people: a table, the answer first."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
     INDENT,
-    WIDTH,
     Cell,
+    columns,
     paragraph,
     styled,
     table,
@@ -33,19 +33,23 @@ class WhatIfTerminal(TerminalFormat):
 
     def render(self, found: WhatIf, /) -> str:
         """See `WhatIfRenderer.render`."""
-        blocks = [_headline(found), _about(found)]
-        if found.repairs:
-            blocks += [_overview(found), *map(_repair, found.repairs)]
-        if found.forecast.wins_nothing and not found.asked:
-            blocks.append(paragraph("win nothing:", ", ".join(found.forecast.wins_nothing)))
-        if found.checked:
-            blocks.append(_checked(found))
-        blocks.append([line for said in ASSUMED for line in paragraph(styled("-", DIM), said)])
-        blocks[-1].insert(0, text_of(" " * INDENT, styled("assumed", BOLD)))
-        lines: list[Text] = []
-        for block in blocks:
-            lines += [text_of(), *block] if lines else block
-        return self.printed(lines)
+        return self.printed(lambda: _lines(found))
+
+
+def _lines(found: WhatIf) -> list[Text]:
+    blocks = [_headline(found), _about(found)]
+    if found.repairs:
+        blocks += [_overview(found), *map(_repair, found.repairs)]
+    if found.forecast.wins_nothing and not found.asked:
+        blocks.append(paragraph("win nothing:", ", ".join(found.forecast.wins_nothing)))
+    if found.checked:
+        blocks.append(_checked(found))
+    blocks.append([line for said in ASSUMED for line in paragraph(styled("-", DIM), said)])
+    blocks[-1].insert(0, text_of(" " * INDENT, styled("assumed", BOLD)))
+    lines: list[Text] = []
+    for block in blocks:
+        lines += [text_of(), *block] if lines else block
+    return lines
 
 
 def _headline(found: WhatIf) -> list[Text]:
@@ -78,7 +82,7 @@ def _about(found: WhatIf) -> list[Text]:
     said = f"{replayed} replayed, {sort} {duration(forecast.before_ns)} {basis}"
     lines = []
     if found.program:
-        program = wrap(found.program, WIDTH - INDENT - _LABEL)[0]
+        program = wrap(found.program, columns() - INDENT - _LABEL)[0]
         lines += paragraph(styled("program", DIM), program, hang=_LABEL)
     if found.others:
         device += f"; {count_of(len(found.others), 'other device')} not looked at: --device"
@@ -98,7 +102,7 @@ def _overview(found: WhatIf) -> list[Text]:
 
 def _repair(one: Prediction) -> list[Text]:
     lines = [
-        text_of(" " * INDENT, styled(line, BOLD)) for line in wrap(_names(one), WIDTH - INDENT)
+        text_of(" " * INDENT, styled(line, BOLD)) for line in wrap(_names(one), columns() - INDENT)
     ]
     if one.not_there:
         said = f"nothing of {', '.join(one.not_there)} in these steps"

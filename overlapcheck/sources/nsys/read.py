@@ -184,9 +184,11 @@ def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table
 
 
 def _first_free_id(db: Database) -> int:
+    """An id from which on there are none, but for damaged ones beyond all counting."""
     if not db.has("StringIds", "id"):
         return 0
-    return int(integers(db.query("SELECT ifnull(max(id), -1) AS id FROM StringIds"), "id")[0]) + 1
+    last = db.query(f"SELECT ifnull(max(id), -1) AS id FROM StringIds WHERE id < {1 << 62}")
+    return int(integers(last, "id")[0]) + 1
 
 
 def texts_of(db: Database, used: Iterable[Ints]) -> dict[int, str]:

@@ -130,6 +130,11 @@ def without_text_column(path: Path) -> None:
     drop_columns(path, "text")
 
 
+def with_an_id_beyond_counting(path: Path) -> None:
+    """Names that stand in NVTX rows themselves get ids behind those of StringIds."""
+    edit(path, f"INSERT INTO StringIds (id, value) VALUES ({2**63 - 1}, 'damaged')")
+
+
 def without_text_ids(path: Path) -> None:
     drop_columns(path, "textId")
 
@@ -206,6 +211,7 @@ def numbers(path: Path) -> list[object]:
         with_half_registered_names,
         without_text_column,
         without_text_ids,
+        with_an_id_beyond_counting,
         with_versioned_tables,
         with_renumbered_enums,
         with_empty_enums,
