@@ -11,7 +11,7 @@ from pathlib import Path
 SIGNAL_BASE = 128
 DURATION = "--duration "
 """Begins what `stopped_by` says of a program that was to run so many seconds."""
-_SECOND_RUN = re.compile(r"\.(control|again)(-\d+)?$")
+_SECOND_RUN = re.compile(r"(\.(control|again|prove-[a-z-]*[a-z])(-\d+)?)+$")
 
 
 def name_of_second_run(first: Path, kind: str, number: int) -> Path:
@@ -46,6 +46,8 @@ class CapturedReport:
     """Of the same program, run again: NVTX ranges alone, which tell its own pace."""
     repeats: tuple[Path, ...] = ()
     """Further recordings, made in turns with the controls."""
+    repaired: tuple[Path, ...] = ()
+    """Recordings of the program with a cause repaired from outside."""
 
     @property
     def signal_name(self) -> str:

@@ -42,7 +42,7 @@ from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
-    from overlapcheck.capture.second_run import SecondRuns
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
     from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
@@ -235,12 +235,13 @@ def streams(
     return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
 
 
-def run(
+def run(  # noqa: PLR0913  # each a question of its own, by name
     command: Sequence[str],
     *,
     spec: CaptureSpec | None = None,
     reading: Reading | None = None,
     control: str | int = "auto",
+    prove: Sequence[str] = (),
     judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
     **options: Unpack[JudgingOptions],
 ) -> Report:
@@ -254,9 +255,11 @@ def run(
             verdict is on its own pace: "auto" where that would settle something, "always", "never",
             or how many times, in turns with as many recordings. What goes wrong then costs nothing
             of the first verdict.
+        prove: ids of causes to repair from outside: for each the program runs again, and what that
+            wins is in `proved`, beside what was predicted. What goes wrong then costs no verdict.
         judging: entered when a recording lies in its place and the program's end is known, and
             left when it is judged; what it raises keeps it from being judged. Entered once more
-            when there are controls, with these.
+            when there are controls, with these, and for each recording of the repaired program.
         options: policy and selection, see `analyze`.
 
     Returns:
@@ -265,10 +268,21 @@ def run(
     Raises:
         OverlapcheckError: one line that says what is wrong and what to do.
     """
+    from overlapcheck.capture.discovery import find_nsys
+    from overlapcheck.capture.outside_repair import outside_repairs
+    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
     from overlapcheck.capture.spec import CaptureSpec
 
     spec, reading = spec or CaptureSpec(), reading or Reading()
-    report = _recorded(command, spec, reading, control, judging, options)
+    plan, repairs = ControlPlan.of(control), outside_repairs(prove)
+    nsys = find_nsys(reading.nsys)
+    program = SecondRuns(command, spec, nsys, progress=reading.progress, warn=reading.warn)
+    reading = replace(reading, nsys=nsys.path)
+    report = _recorded(program, spec, reading, plan, judging, options)
+    if repairs:
+        from overlapcheck.proving import with_proofs
+
+        report = with_proofs(report, repairs, program, judging, options.get("selection"), reading)
     return _sanitized(report, command, spec, reading) if spec.sanitizer else report
 
 
@@ -285,24 +299,15 @@ def _sanitized(
 
 
 def _recorded(  # noqa: PLR0913  # arguments of `run`
-    command: Sequence[str],
+    again: SecondRuns,
     spec: CaptureSpec,
     reading: Reading,
-    control: str | int,
+    plan: ControlPlan,
     judging: Callable[[CapturedReport], AbstractContextManager[None]],
     options: JudgingOptions,
 ) -> Report:
     """Record and judge, see `run`."""
-    from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.profile import profile
-    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-
-    plan = ControlPlan.of(control)
-    nsys = find_nsys(reading.nsys)
-    progress, warn = reading.progress, reading.warn
-    again = SecondRuns(command, spec, nsys, progress=progress, warn=warn)
-    captured = profile(spec, command, nsys, progress=progress, warn=warn)
-    reading = replace(reading, nsys=nsys.path)
+    captured = again.first()
     if spec.keep_in:
         reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
     with judging(captured):

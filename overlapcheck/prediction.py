@@ -74,7 +74,7 @@ class Prediction:
     @property
     def band_text(self) -> str:
         """As a span: 17.4 to 20.1 ms."""
-        return _span(self.low_ns, self.high_ns)
+        return span(self.low_ns, self.high_ns)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Win:
         """In a clause: wins about 2.9 ms per step (2.4 to 3.4), then launch-bound."""
         if not self.is_worth_while:
             return f"repairing it alone wins nothing: the step stays {self.next_bound.word}"
-        band = _span(self.low_ns, self.high_ns)
+        band = span(self.low_ns, self.high_ns)
         number, unit = duration(self.win_ns).split()
         if band.count(" ") == 3:  # "2.4 to 3.4 ms": one unit for both ends
             band = band.removesuffix(f" {unit}")
@@ -109,7 +109,8 @@ class Win:
         return f"wins about {number} {unit} per step{others} ({band}), {then}"
 
 
-def _span(low_ns: int, high_ns: int) -> str:
+def span(low_ns: int, high_ns: int) -> str:
+    """A band in one unit where it can be: 17.4 to 20.1 ms."""
     low, high = duration(low_ns), duration(high_ns)
     unit = high.split()[1]
     return f"{low.removesuffix(f' {unit}')} to {high}"

@@ -16,6 +16,7 @@ from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
 from overlapcheck.pace import Pace
+from overlapcheck.proved import Proved
 from overlapcheck.quantities import duration
 from overlapcheck.stream_report import StreamReport
 from overlapcheck.thresholds import moved_text
@@ -316,6 +317,8 @@ class Report:
     """Numbers that decide and were moved from what this version uses, by name."""
     wants_control: str | None = None
     """What a control recording would settle, as a sentence; None where it would settle nothing."""
+    proved: tuple[Proved, ...] = ()
+    """Repairs that were made from outside, in runs of their own, and what they won."""
     captured: CapturedReport | None = field(default=None, repr=False, compare=False)
     """Where the recording lies and how the program ended; None where it was not made just now."""
     streams: StreamReport | None = field(default=None, repr=False, compare=False)

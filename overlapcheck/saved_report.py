@@ -16,6 +16,7 @@ from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.prediction import Bound, BoundName, Win
+from overlapcheck.proved import Proved
 from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
 from overlapcheck.saved_fields import (
     Number,
@@ -201,6 +202,8 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     """Thresholds that were moved for research, by name; empty where none was."""
     wants_control: str | None = None
     """What a control recording would settle; null where it would settle nothing."""
+    proved: tuple[Proved, ...] = ()
+    """Of `run --prove`: repairs that were made from outside, in runs of their own."""
 
     @classmethod
     def of(cls, report: Report) -> SavedReport:

@@ -32,6 +32,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "__main__",
     "pipeline",
     "predicting",
+    "proving",
     "pytest_plugin",
     "showing",
 }
@@ -211,6 +212,7 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
         "predicting.py",  # what goes on where the pipeline has measured
+        "proving.py",  # and where it has judged
         # Like the command line: where users come in.
         "pytest_plugin.py",
         "showing.py",

@@ -72,7 +72,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     for rank in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
         monkeypatch.delenv(rank, raising=False)
     monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: NSYS)
-    monkeypatch.setattr("overlapcheck.capture.profile.profile", made.profile)
     monkeypatch.setattr("overlapcheck.capture.second_run.profile", made.profile)
     return made
 
@@ -243,7 +242,6 @@ class TestHow:
             seen.append(os.read(0, 3))
             return profile(*arguments, **options)
 
-        monkeypatch.setattr("overlapcheck.capture.profile.profile", reading)
         monkeypatch.setattr("overlapcheck.capture.second_run.profile", reading)
         ours = os.dup(0)
         with tempfile.TemporaryFile() as file:

@@ -11,10 +11,11 @@ from itertools import count
 from pathlib import Path
 
 from overlapcheck.capture.discovery import Nsys
+from overlapcheck.capture.outside_repair import OutsideRepair
 from overlapcheck.capture.profile import profile
 from overlapcheck.capture.spec import CaptureSpec, control_spec
 from overlapcheck.captured import CapturedReport, name_of_second_run
-from overlapcheck.errors import CaptureFailed, OverlapcheckError, PolicyInvalid
+from overlapcheck.errors import CaptureFailed, Interrupted, OverlapcheckError, PolicyInvalid
 from overlapcheck.quantities import duration
 
 TIMES_AS_LONG, ALLOWANCE_S = 3.0, 60.0
@@ -99,6 +100,12 @@ class SecondRuns:
         self._stdin_at = _stdin_position()
         self._runs = 0
 
+    def first(self) -> CapturedReport:
+        """Run and record it for the first time; raises as `profile`."""
+        return profile(
+            self._spec, self._command, self._nsys, progress=self._progress, warn=self._warn
+        )
+
     @property
     def to_its_end(self) -> bool:
         """Whether all of the program is recorded: then each run must have as many steps."""
@@ -170,6 +177,36 @@ class SecondRuns:
             f" overlapcheck analyze {runs.report} --step-time MS, else --control never"
         )
 
+    def may_prove(self, first: CapturedReport) -> bool:
+        """Whether its first run lets the program run again; where somebody ended it, say so."""
+        if first.stopped_by_signal:
+            self._warn(
+                f"{self._program} was stopped, so it does not run again: --prove asks for it"
+            )
+        return not (first.program_failed or first.stopped_by_signal)
+
+    def repaired(self, first: CapturedReport, repair: OutsideRepair) -> Path:
+        """Record the program with a cause repaired, after saying so.
+
+        Raises:
+            Interrupted: it was stopped.
+            OverlapcheckError: it ended otherwise than it did first, or not in time.
+        """
+        self._warn(f"running {self._program} again, --prove {repair.cause}: {repair.what}")
+        spec = repair.into(self._spec, os.environ)
+        return self._again(first, spec, f"prove-{repair.cause}", 1)
+
+    def control_of_repaired(
+        self, first: CapturedReport, repaired: Path, repair: OutsideRepair
+    ) -> Path:
+        """Record its NVTX ranges alone, as of `repaired`."""
+        spec = control_spec(repair.into(self._spec, os.environ))
+        return self._again(replace(first, report=repaired), spec, "control", 1)
+
+    def not_proved(self, repair: OutsideRepair, why: str) -> None:
+        """Say that there is no proof of a repair, and that the verdict stands."""
+        self._warn(f"--prove {repair.cause}: {why}: nothing proved, the verdict stands")
+
     def tell_spread(self, others_ns: Sequence[float | None], first_ns: float | None) -> None:
         """Say how long steps took in further recordings, beside the one that is judged."""
         known = [ns for ns in others_ns if ns is not None]
@@ -202,7 +239,7 @@ class SecondRuns:
         if captured.program_failed:
             raise CaptureFailed(f"{self._program} {captured.ending} when it ran again")
         if captured.stopped_by_signal:
-            raise CaptureFailed(f"stopped by {captured.stopped_by} while {self._program} ran again")
+            raise Interrupted(f"stopped by {captured.stopped_by} while {self._program} ran again")
         return captured.report
 
 

@@ -57,6 +57,8 @@ class CaptureSpec:
     """Whether the program runs once more, unrecorded, under PyTorch's own CUDA sanitizer."""
     mark_steps: bool = False
     """NVTX ranges around the steps of a PyTorch program that has none of its own."""
+    pin_memory: bool = False
+    """PyTorch's copies to the device made from pinned memory, and not waited for."""
     light: bool = False
     """The least that a verdict needs: no calls of the operating system, none of MPI."""
     mpi: bool = False
@@ -122,6 +124,8 @@ def control_spec(spec: CaptureSpec) -> CaptureSpec:
     return CaptureSpec(
         ranges_only=True,
         mark_steps=spec.mark_steps,
+        pin_memory=spec.pin_memory,
+        variables=spec.variables,
         delay_s=spec.delay_s,
         duration_s=spec.duration_s,
         capture_range=spec.capture_range if spec.nvtx_range else "",

@@ -13,6 +13,7 @@ from overlapcheck.sync_warnings import LOG_SUFFIX
 _HOOK = Path(__file__).parent / "in_program"
 _SYNC_LOG = "sync_warnings.jsonl"
 _STEP_LOG = "step_marks.txt"
+_PIN_LOG = "pinned_copies.txt"
 
 
 def environment(spec: CaptureSpec, scratch: Path, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -22,6 +23,8 @@ def environment(spec: CaptureSpec, scratch: Path, inherited: Mapping[str, str]) 
         asked["OVERLAPCHECK_SYNC_LOG"] = str(scratch / _SYNC_LOG)
     if spec.mark_steps:
         asked["OVERLAPCHECK_STEP_LOG"] = str(scratch / _STEP_LOG)
+    if spec.pin_memory:
+        asked["OVERLAPCHECK_PIN_LOG"] = str(scratch / _PIN_LOG)
     if not asked:
         return {}
     path = os.pathsep.join(filter(None, (str(_HOOK), inherited.get("PYTHONPATH", ""))))
@@ -32,6 +35,7 @@ def keep_logs(spec: CaptureSpec, scratch: Path, report: Path) -> list[str]:
     """Move logs beside the report, and warn of what did not come."""
     warnings = [_keep_sync_log(scratch / _SYNC_LOG, report)] if spec.sync_debug else []
     warnings += [_why_no_marks(scratch / _STEP_LOG)] if spec.mark_steps else []
+    warnings += [_why_not_pinned(scratch / _PIN_LOG)] if spec.pin_memory else []
     return [warning for warning in warnings if warning]
 
 
@@ -47,10 +51,7 @@ def _keep_sync_log(log: Path, report: Path) -> str:
 
 def _why_no_marks(log: Path) -> str:
     """Why no step is marked; "" where steps are."""
-    try:
-        told = set(log.read_text(encoding="utf-8").split("\n"))
-    except OSError:
-        told = set()
+    told = _told_in(log)
     if told & {"optimizer", "module"}:
         return ""
     if "no NVTX" in told:
@@ -62,3 +63,19 @@ def _why_no_marks(log: Path) -> str:
     else:
         reason = "the program imported no PyTorch"
     return f"--mark-steps marked nothing: {reason}; put NVTX ranges such as `step 12` into it"
+
+
+def _why_not_pinned(log: Path) -> str:
+    """Why no copy is made otherwise; "" where some are."""
+    told = _told_in(log)
+    if told & {"loader", "copy"}:
+        return ""
+    missing = "no tensor of the host was copied" if "PyTorch" in told else "it imported no PyTorch"
+    return f"--prove pageable-copy changed nothing of the program: {missing}"
+
+
+def _told_in(log: Path) -> set[str]:
+    try:
+        return set(log.read_text(encoding="utf-8").split("\n"))
+    except OSError:
+        return set()

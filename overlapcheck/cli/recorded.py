@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 def told(program: str, captured: CapturedReport) -> Iterator[None]:
     """Say where the report is and how the program ended; the block can be stopped.
 
-    Where the program has run again for controls, say where those are.
+    Where the program has run again for controls, or repaired, say where those recordings are.
     """
     report = captured.report
+    if captured.repaired:
+        last = captured.repaired[-1]
+        say(f"the recording of the repaired program is {last}")
+        with stoppable(f"analysing {last}"):
+            yield
+        return
     if captured.controls:
         which = "control is" if len(captured.controls) == 1 else "controls are"
         say(f"the {which} {', '.join(map(str, captured.controls))}")

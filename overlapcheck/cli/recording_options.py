@@ -28,6 +28,7 @@ class Recording:
     spec: CaptureSpec
     nsys: Path | None
     control: str
+    prove: tuple[str, ...]
 
 
 _OPTIONS = (
@@ -92,6 +93,13 @@ _OPTIONS = (
         " auto (where it would settle something), always, never, or how many times.",
     ),
     click.option(
+        "--prove",
+        multiple=True,
+        metavar="CAUSE,...",
+        help="Run once more with this cause repaired from outside, and measure what that wins:"
+        " launch-blocking, hardware-queue, allocation, module-load, pageable-copy (PyTorch).",
+    ),
+    click.option(
         "--mark-steps",
         is_flag=True,
         help="PyTorch: mark steps that have no NVTX ranges, at optimizer steps or module calls.",
@@ -119,6 +127,7 @@ _NAMES = (
     "sanitizer",
     "light",
     "control",
+    "prove",
     "mark_steps",
     "event_trace",
     "nsys_args",
@@ -145,10 +154,13 @@ def recording_options(command: Command) -> Command:
 
 
 def _recording(reports: list[Path], **o: Any) -> Recording:
+    from overlapcheck.capture.outside_repair import outside_repairs
     from overlapcheck.capture.second_run import ControlPlan
     from overlapcheck.capture.spec import CaptureSpec, parse_nsys_args
 
     ControlPlan.of(o["control"])
+    prove = tuple(cause.strip() for asked in o["prove"] for cause in asked.split(","))
+    outside_repairs(prove)
     if len(reports) > 1:
         raise PolicyInvalid(f"-o {reports[1]}: there is one report, and it goes to {reports[0]}")
     if o["keep_in"] and o["keep_in"].suffix == ".nsys-rep":
@@ -173,4 +185,4 @@ def _recording(reports: list[Path], **o: Any) -> Recording:
         replace_report=o["force"],
         keep_in=o["keep_in"],
     )
-    return Recording(spec, o["nsys"], o["control"])
+    return Recording(spec, o["nsys"], o["control"], prove)

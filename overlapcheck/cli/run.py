@@ -51,10 +51,10 @@ def run(
             spec=recording.spec,
             reading=reading_of(judging, recording.nsys, progress),
             control=recording.control,
+            prove=recording.prove,
             judging=partial(told, command[0]),
             policy=judging.policy,
             selection=judging.selection,
         )
-    outcome = deliver(result, judging)
-    failed = result.captured is not None and result.captured.program_failed
-    return ExitCode.PROGRAM_FAILED if failed else outcome
+    captured, outcome = result.captured, deliver(result, judging)
+    return ExitCode.PROGRAM_FAILED if captured and captured.program_failed else outcome

@@ -15,6 +15,7 @@ from overlapcheck.renderers import _terminal_tables as tables
 from overlapcheck.renderers._terminal_causes import finding_lines, ledger_lines
 from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_picture import picture_lines
+from overlapcheck.renderers._terminal_proved import proved_lines
 from overlapcheck.renderers._terminal_text import (
     INDENT,
     clip,
@@ -47,7 +48,7 @@ class TerminalRenderer(TerminalFormat):
 
 def _lines(report: Report) -> list[Text]:
     devices = sorted(report.devices, key=lambda device: _ORDER.index(_outcome(report, device)))
-    blocks = [head.verdict_lines(report)]
+    blocks = [head.verdict_lines(report), proved_lines(report.proved)]
     if len(devices) == 1:
         blocks.append([*head.looked_at(report), *_subject(devices[0])])
     else:

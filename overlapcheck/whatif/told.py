@@ -16,6 +16,13 @@ from overlapcheck.whatif.picture import step_picture
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs import REPAIRS
 
+_KNOWN = frozenset(repair.id for repair in REPAIRS)
+
+
+def is_known(cause: str) -> bool:
+    """Whether a repair of a cause can be predicted."""
+    return cause in _KNOWN
+
 
 def require_known(causes: Sequence[str]) -> None:
     """Refuse causes of which no repair can be predicted.
@@ -23,9 +30,9 @@ def require_known(causes: Sequence[str]) -> None:
     Raises:
         PolicyInvalid: one of them is such a cause, or none at all.
     """
-    known = sorted(repair.id for repair in REPAIRS)
+    known = sorted(_KNOWN)
     for cause in causes:
-        if cause not in known:
+        if not is_known(cause):
             raise PolicyInvalid(
                 f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
             )

@@ -62,7 +62,7 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
         return told.verdict
 
     monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: NSYS)
-    monkeypatch.setattr("overlapcheck.capture.profile.profile", profile)
+    monkeypatch.setattr("overlapcheck.capture.second_run.profile", profile)
     monkeypatch.setattr("overlapcheck.pipeline.analyze", analyze)
     monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
     return told

@@ -66,4 +66,9 @@ if os.environ.get("OVERLAPCHECK_STEP_LOG"):
 
     _imports.add("torch.optim.optimizer", overlapcheck_step_marks.arm_optimizers)
     _imports.add("torch.nn.modules.module", overlapcheck_step_marks.arm_modules)
+if os.environ.get("OVERLAPCHECK_PIN_LOG"):
+    import overlapcheck_pinned_copies
+
+    _imports.add("torch", overlapcheck_pinned_copies.arm)
+    _imports.add("torch.utils.data.dataloader", overlapcheck_pinned_copies.arm_loaders)
 _run_the_users_own()
