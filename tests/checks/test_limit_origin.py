@@ -56,7 +56,7 @@ def test_the_ceiling_is_part_of_the_limit() -> None:
 
 
 def test_an_impossible_limit_of_a_direction_is_refused() -> None:
-    with pytest.raises(PolicyInvalid, match="overlap h2d = 1.2 is no share of one"):
+    with pytest.raises(PolicyInvalid, match=r"overlap h2d = 1\.2 is no share of one"):
         Policy(overlap_of={"h2d": 1.2})
 
 

@@ -271,5 +271,5 @@ def test_a_device_without_work_of_the_range_is_undecided() -> None:
 
 
 def test_an_impossible_limit_of_a_range_is_refused() -> None:
-    with pytest.raises(PolicyInvalid, match="max_idle = 1.2 is no share of one"):
+    with pytest.raises(PolicyInvalid, match=r"max_idle = 1\.2 is no share of one"):
         Limits(max_idle=1.2)

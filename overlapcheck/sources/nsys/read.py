@@ -184,7 +184,7 @@ def _of_sole_process(table: Table | Missing, calls: ApiCalls | Missing) -> Table
 
 
 def _first_free_id(db: Database) -> int:
-    """An id from which on there are none, but for damaged ones beyond all that are counted up to."""
+    """An id from which on there are none, but for damaged ones beyond all counting."""
     if not db.has("StringIds", "id"):
         return 0
     last = db.query(f"SELECT ifnull(max(id), -1) AS id FROM StringIds WHERE id < {1 << 62}")
