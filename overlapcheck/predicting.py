@@ -18,6 +18,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.trace import Trace
 from overlapcheck.whatif.forecast import forecast
 from overlapcheck.whatif.predict import Predictor
+from overlapcheck.whatif.repairs.late_rank import LATE_RANK
 from overlapcheck.whatif.told import checked, drawn, require_known, told
 
 MOST_RANKED_BY = 4_000
@@ -65,7 +66,8 @@ def predict(
         path: a recording, see `read_trace`.
         fix: ids of causes to repair together; none takes every repair, and the best of them.
         control: see `analyze`; wins are then of the program's own pace.
-        selection: what part to measure; of several devices, the one with the longest steps counts.
+        selection: what part to measure; of several devices, the one with the longest steps counts,
+            for a late rank the one that waits longest for it.
         reading: how it is read, and who is told meanwhile.
 
     Raises:
@@ -78,7 +80,8 @@ def predict(
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
     measured = at_own_pace(measure(trace, selection), control, selection, reading)
-    device, graph = slowest(Path(path).name, trace, measured)
+    waiting = LATE_RANK in fix
+    device, graph = slowest(Path(path).name, trace, measured, waiting=waiting)
     reading.progress(f"replaying {Path(path).name}")
     predictor = Predictor.of(graph, _own_ns(device))
     asked = predictor.forced(fix) if fix else None

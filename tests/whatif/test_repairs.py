@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from overlapcheck.order import Work
+from overlapcheck.predicting import predict
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repair import Repair
 from overlapcheck.whatif.repairs import REPAIRS
+from tests.pictures import picture
 from tests.whatif.graphs import drawn, drawn_ranks, is_there, repaired
 
 US = 1_000
@@ -430,6 +434,17 @@ def test_a_collective_without_a_late_rank_only_moves_its_data() -> None:
     # The rank that comes last waits for nobody, and of one rank alone nothing is known.
     assert not any(repair.id == "late-rank" for repair in Predictor.of(late).applicable())
     assert not is_there(drawn(REDUCE), "late-rank")
+
+
+@pytest.mark.parametrize("number", ["p1", "p3"])
+def test_a_late_rank_is_told_of_the_rank_that_waits(tmp_path: Path, number: str) -> None:
+    text = RANKS.replace("p1", number)
+    report = picture(text, repeat=8, column_us=100).export(tmp_path / "ranks.sqlite")
+    found = predict(report, fix=["late-rank"])
+
+    (asked,) = found.repairs
+    assert asked.not_there == ()
+    assert abs(asked.step_ns - 8 * COLUMN) < CLOSE
 
 
 def test_a_graph_is_built_once() -> None:

@@ -32,7 +32,7 @@ def device_graph(
 
 
 def slowest(
-    name: str, trace: Trace, measured: Measurements
+    name: str, trace: Trace, measured: Measurements, *, waiting: bool = False
 ) -> tuple[DeviceMeasurements, StepGraph]:
     """The device with the longest steps, and those.
 
@@ -40,12 +40,15 @@ def slowest(
         name: of the recording, for the error.
         trace: the recording.
         measured: of it.
+        waiting: whether to take the device that waits longest for other ranks instead: the last
+            rank has the same steps, and waits for nobody.
 
     Raises:
         NoSteadySteps: no device has enough steps.
     """
     with_steps = [one for one in measured.devices if len(one.steps)]
-    for device in sorted(with_steps, key=lambda one: -float(np.median(one.steps.step_ns))):
+    by_length = sorted(with_steps, key=lambda one: -float(np.median(one.steps.step_ns)))
+    for device in sorted(by_length, key=lambda one: -_waits_ns(one)) if waiting else by_length:
         graph = device_graph(trace, device, MOST_OPERATIONS)
         graph = graph or device_graph(trace, device, MOST_OF_LONG_STEPS)
         if graph is not None:
@@ -54,3 +57,9 @@ def slowest(
         f"{name}: no steady steps to replay",
         "name the steps with NVTX ranges ('step 1', 'step 2' ...), or say which they are: --steps",
     )
+
+
+def _waits_ns(device: DeviceMeasurements) -> int:
+    """How long a device's collectives wait for ranks that come later."""
+    met = device.collectives.rows(device.collectives.met > 0)
+    return int(np.maximum(met.end_ns - met.start_ns - met.transfer_ns, 0).sum())

@@ -11,6 +11,8 @@ from overlapcheck.order import Work
 from overlapcheck.step_graph import StepGraph
 from overlapcheck.whatif.repair import Repair, Repaired
 
+LATE_RANK = "late-rank"
+
 
 @dataclass(frozen=True)
 class RankInTime(Repair):
@@ -25,7 +27,7 @@ class RankInTime(Repair):
     @property
     def id(self) -> str:
         """A cause of its own to users: the collectives stay where they are."""
-        return "late-rank"
+        return LATE_RANK
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with the wait taken out of collectives in which ranks are known to have met."""
