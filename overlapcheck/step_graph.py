@@ -76,6 +76,9 @@ class GraphOperations(Columns):
     """Host event that handed it over; ABSENT where not recorded."""
     blocks: Ints
     """Thread blocks of a kernel; 0 for others."""
+    waited_ns: Ints
+    """Part of its length in which it did not work: a kernel while pages of unified memory came, a
+    collective until the last of the ranks came that it is known to have met; 0 for others."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ def explain(cause: str | None) -> int:
     from overlapcheck.causes import manual, manual_index
     from overlapcheck.source import recorder_of
     from overlapcheck.sources import all_sources
+    from overlapcheck.whatif.told import replayed_for
 
     recorders = [recorder_of(source) for source in all_sources()] if cause else []
-    click.echo(manual(cause, recorders) if cause else manual_index(), nl=False)
+    page = manual(cause, recorders) + replayed_for(cause) if cause else manual_index()
+    click.echo(page, nl=False)
     return 0

@@ -18,6 +18,7 @@ _OF_WORK: dict[Work, BoundName] = {
     Work.H2D: "h2d",
     Work.D2H: "d2h",
     Work.P2P: "p2p",
+    Work.MIGRATION: "h2d",  # which way pages go is not kept; most go to the device
 }
 """All other work of the device is compute."""
 _RUNS = (Why.LENGTH, Why.STREAM, Why.GRAPH, Why.READY)

@@ -45,7 +45,7 @@ def forecast(device: DeviceMeasurements, predictor: Predictor, *, chains: bool =
 
 
 def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Repair]:
-    """Repairs of causes that left the device idle, in the steps that are replayed as in all."""
+    """Repairs of causes that kept the device from work, in these steps as in all."""
     ledger, ends = device.ledger, predictor.graph.operations.end_ns
     length = ledger.end_ns - ledger.start_ns
     since = int(ends[predictor.graph.operations.step > 0].min(initial=device.window.end_ns))
@@ -53,8 +53,12 @@ def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Re
     repairs = []
     for repair in REPAIRS:
         mine = ledger.reason == repair.reason
-        of_all = int(length[mine].sum()) / max(1, device.recorded_ns)
-        of_these = int(length[mine & (ledger.start_ns >= since)].sum()) / replayed
+        all_ns = int(length[mine].sum())
+        these_ns = int(length[mine & (ledger.start_ns >= since)].sum())
+        if repair.reason is Reason.UVM_MIGRATION:  # kernels that wait for pages are not idle time
+            all_ns += device.stalled.total_ns
+            these_ns += device.stalled.clip(since, device.window.end_ns).total_ns
+        of_all, of_these = all_ns / max(1, device.recorded_ns), these_ns / replayed
         least = WORTH_WHILE if repair.reason in _OF_HOST else 0.0
         if of_all > least and of_these >= _AS_MUCH * of_all:
             repairs.append(repair)
@@ -66,7 +70,7 @@ def _only_together(
 ) -> tuple[Prediction, ...]:
     """Pairs of which neither wins anything without the other."""
     nothing = {found.fix[0] for found in alone if not found.is_worth_while}
-    idle = [repair for repair in repairs if repair.reason.cause in nothing]
+    idle = [repair for repair in repairs if repair.id in nothing]
     pairs = [predictor.predict(pair) for pair in combinations(idle, 2)]
     found = [pair for pair in pairs if pair is not None and pair.is_worth_while]
     return tuple(sorted(found, key=lambda pair: pair.step_ns))

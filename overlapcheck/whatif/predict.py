@@ -67,9 +67,9 @@ class Predictor:
 
     def predict(self, repairs: Iterable[Repair]) -> Prediction | None:
         """The step with some causes repaired, in the order of `REPAIRS`; None without any."""
-        wanted = {repair.reason for repair in repairs}
-        chosen = [repair for repair in REPAIRS if repair.reason in wanted]
-        key = tuple(repair.reason.cause for repair in chosen)
+        wanted = {repair.id for repair in repairs}
+        chosen = [repair for repair in REPAIRS if repair.id in wanted]
+        key = tuple(repair.id for repair in chosen)
         if key not in self._known:
             self._known[key] = self._predicted(chosen)
         return self._known[key]
@@ -78,7 +78,7 @@ class Predictor:
         """The steps with some causes repaired; None where no program can be so."""
         graph = self.graph
         for repair in REPAIRS:
-            repaired = repair.apply(graph) if repair.reason.cause in causes else None
+            repaired = repair.apply(graph) if repair.id in causes else None
             graph = repaired.graph if repaired is not None else graph
         return _replayed(graph)
 
@@ -99,7 +99,7 @@ class Predictor:
         step = after.step_ns(mean=self.by_mean)
         low, high = self._band(after, bound.what)
         return Prediction(
-            fix=tuple(repair.reason.cause for repair in applied),
+            fix=tuple(repair.id for repair in applied),
             what=tuple(repair.what for repair in applied),
             before_ns=self.step_ns,
             step_ns=step,
@@ -111,7 +111,7 @@ class Predictor:
 
     def forced(self, causes: Sequence[str]) -> Prediction:
         """The step with the named causes repaired, whether there is anything of them or not."""
-        found = self.predict([repair for repair in REPAIRS if repair.reason.cause in causes])
+        found = self.predict([repair for repair in REPAIRS if repair.id in causes])
         if found is None:
             step, bound = self.step_ns, next_bound(self.base)
             low, high = self._band(self.base, bound.what)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -34,17 +34,21 @@ class Repaired:
     """Orders that the repaired program needs and the recorded one got by accident or by waiting."""
 
 
-class Repair(Protocol):
+@dataclass(frozen=True)
+class Repair(ABC):
     """One way to take a cause away."""
 
-    @property
-    def reason(self) -> Reason:
-        """The cause."""
+    reason: Reason
+    """The cause."""
+    what: str
+    """What is changed in the program, in a few words: "pin the host memory"."""
 
     @property
-    def what(self) -> str:
-        """What is changed in the program, in a few words: "pin the host memory"."""
+    def id(self) -> str:
+        """What users ask for it by: the cause, of which most have one repair."""
+        return self.reason.cause
 
+    @abstractmethod
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph repaired; None where it has nothing of the kind."""
 

@@ -16,7 +16,7 @@ from overlapcheck.whatif.picture import step_picture
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs import REPAIRS
 
-_KNOWN = frozenset(repair.reason.cause for repair in REPAIRS)
+_KNOWN = frozenset(repair.id for repair in REPAIRS)
 
 
 def is_known(cause: str) -> bool:
@@ -36,6 +36,16 @@ def require_known(causes: Sequence[str]) -> None:
             raise PolicyInvalid(
                 f"--fix {cause}: no repair of it can be predicted", f"use {', '.join(known)}"
             )
+
+
+def replayed_for(cause: str) -> str:
+    """Part of a cause's page: which repairs of it are replayed, and how to ask for them."""
+    lines = [
+        f"    {repair.what} (--fix {repair.id})\n"
+        for repair in REPAIRS
+        if repair.reason.cause == cause
+    ]
+    return "".join(["\nWhat whatif replays\n", *lines]) if lines else ""
 
 
 def told(

@@ -48,6 +48,15 @@ def test_every_cause_has_a_page(cause: str, explain: Explain) -> None:
     assert len(out.splitlines()) > 5
 
 
+def test_a_page_says_which_repairs_are_replayed(explain: Explain) -> None:
+    _, out, _ = explain("exposed-collective")
+    _, unknown, _ = explain("copy-bound")
+
+    assert "    reduce by bucket under the backward pass (--fix exposed-collective)\n" in out
+    assert "    balance the ranks: none comes late (--fix late-rank)\n" in out
+    assert "whatif" not in unknown
+
+
 @pytest.mark.parametrize("cause", sorted(causes()))
 def test_a_page_fits_a_terminal_and_its_picture_stays_as_drawn(
     cause: str, explain: Explain

@@ -6,7 +6,6 @@ import lzma
 from pathlib import Path
 from typing import Any
 
-from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.passes.replay.device_graph import device_graph
@@ -52,9 +51,16 @@ def drawn(text: str, **options: Any) -> StepGraph:
     return graph
 
 
+def drawn_ranks(text: str) -> list[StepGraph]:
+    """The steps of each device of a picture of several ranks."""
+    trace = picture(text, repeat=8, column_us=100).trace()
+    found = [device_graph(trace, device, MOST) for device in measured(trace, skip=0)]
+    return [graph for graph in found if graph is not None]
+
+
 def repaired(graph: StepGraph, *causes: str) -> Prediction:
     """What comes of repairing causes."""
-    known = {repair.reason.cause: repair for repair in REPAIRS}
+    known = {repair.id: repair for repair in REPAIRS}
     found = Predictor.of(graph).predict([known[cause] for cause in causes])
     assert found is not None
     return found
@@ -62,5 +68,5 @@ def repaired(graph: StepGraph, *causes: str) -> Prediction:
 
 def is_there(graph: StepGraph, cause: str) -> bool:
     """Whether a repair finds anything to do."""
-    (repair,) = (one for one in REPAIRS if one.reason == Reason[cause.upper().replace("-", "_")])
+    (repair,) = (one for one in REPAIRS if one.id == cause)
     return repair.apply(graph) is not None

@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from overlapcheck.order import Work
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repair import Repair
 from overlapcheck.whatif.repairs import REPAIRS
-from tests.whatif.graphs import drawn, is_there, repaired
+from tests.whatif.graphs import drawn, drawn_ranks, is_there, repaired
 
 US = 1_000
 COLUMN = 100 * US
 CLOSE = 30 * US
 """Launches, starts and copies' own time."""
 TWO_BUFFERS = "kernels → copy two steps later (event; two buffers)"
+PREFETCHED = (
+    "kernels → prefetch two steps later (event; two buffers)",
+    "pages → kernels of the next step (event)",
+)
+SUM = "ncclDevKernel_AllReduce_Sum_bf16"
 PLAIN = """
 s7   kernel fwd               |aaaaabbbbb|
 t1   cudaLaunchKernel         |ab........|
@@ -95,7 +101,7 @@ def fewer(graph: StepGraph, after: StepGraph, why: Why) -> int:
 
 
 def by_cause(cause: str) -> Repair:
-    return next(repair for repair in REPAIRS if repair.reason.cause == cause)
+    return next(repair for repair in REPAIRS if repair.id == cause)
 
 
 def test_pinned_copies_take_the_links_time_and_hold_nobody() -> None:
@@ -118,7 +124,7 @@ def test_pinned_copies_run_at_the_rate_of_those_recorded() -> None:
         )
         + "t1   cudaMemcpyAsync          |.............k......|\n"
     )
-    (repair,) = (one for one in REPAIRS if one.reason.cause == "pageable-copy")
+    (repair,) = (one for one in REPAIRS if one.id == "pageable-copy")
     after = repair.apply(graph)
     assert after is not None
     staged = graph.operations.pageable
@@ -258,11 +264,11 @@ def test_copies_that_wait_for_kernels_that_do_not_concern_them() -> None:
     assert repaired(graph, "event-wait").step_ns < 10 * COLUMN
 
 
-@pytest.mark.parametrize("repair", REPAIRS, ids=lambda one: one.reason.cause)
+@pytest.mark.parametrize("repair", REPAIRS, ids=lambda one: one.id)
 def test_nothing_is_repaired_where_nothing_is_wrong(repair: Repair) -> None:
     after = repair.apply(drawn(PLAIN))
 
-    assert after is None or repair.reason.cause == "launch-bound"
+    assert after is None or repair.id == "launch-bound"
 
 
 def test_a_repair_leaves_the_recorded_steps_as_they_are() -> None:
@@ -312,3 +318,149 @@ def test_a_free_does_its_work_behind_all_that_it_waits_for() -> None:
     assert found.before_ns == 10 * COLUMN
     assert abs(found.step_ns - 9 * COLUMN) < CLOSE
     assert repaired(graph, "host-sync", "allocation").step_ns < 7 * COLUMN
+
+
+PAGES = """
+s7   kernel fwd               |.aaaaaaaa.|
+uvm  h2d 2MiB                 |..xx.yy...|
+t1   cudaLaunchKernel         |a.........|
+t1   cudaDeviceSynchronize    |..sssssss.|
+t1   nvtx step                |0000000000|
+"""
+
+
+def test_kernels_find_pages_that_came_a_step_ahead() -> None:
+    graph = drawn(PAGES)
+    after = by_cause("uvm-migration").apply(graph)
+    found = repaired(graph, "uvm-migration")
+
+    # Pages move in four of the kernel's eight columns.
+    assert after is not None
+    assert found.before_ns == 10 * COLUMN
+    assert abs(found.step_ns - 6 * COLUMN) < CLOSE
+    assert found.edges_added == after.edges_added == PREFETCHED
+    pages = np.flatnonzero(graph.operations.work == Work.MIGRATION)
+    # 2 MiB at 25 B/ns, one behind the other.
+    assert set(after.graph.operations.length_ns[pages].tolist()) == {(2 << 20) // 25}
+    assert fewer(after.graph, graph, Why.ENGINE) == pages.size - 1
+    assert fewer(after.graph, graph, Why.READY) == fewer(after.graph, graph, Why.REUSE) == 7
+    assert not is_there(drawn(PLAIN), "uvm-migration")
+
+
+def test_prefetched_pages_cost_what_the_link_takes() -> None:
+    # Twice 6 MB at 25 B/ns are 480 us, however early they are asked for; the kernel takes two
+    # columns without them.
+    found = repaired(
+        drawn(
+            """
+            s7   kernel fwd               |.aaaaaaaa.|
+            uvm  h2d 6MB                  |..xxxyyy..|
+            t1   cudaLaunchKernel         |a.........|
+            t1   cudaDeviceSynchronize    |..sssssss.|
+            t1   nvtx step                |0000000000|
+            """
+        ),
+        "uvm-migration",
+    )
+
+    assert abs(found.step_ns - 12_000_000 // 25) < CLOSE
+    assert found.next_bound.what == "h2d"
+
+
+def test_a_kernel_on_pages_that_came_takes_what_it_took_on_resident_ones() -> None:
+    # Handling the faults holds the kernel, too: of the same kernel on resident pages the
+    # recording tells how long.
+    found = repaired(
+        drawn(
+            """
+            s7   kernel fwd               |.aaaaaaaabb.|
+            uvm  h2d 2MiB                 |..x..y..z...|
+            t1   cudaLaunchKernel         |ab..........|
+            t1   cudaDeviceSynchronize    |..sssssssss.|
+            t1   nvtx step                |000000000000|
+            """
+        ),
+        "uvm-migration",
+    )
+
+    assert found.before_ns == 12 * COLUMN
+    assert abs(found.step_ns - 6 * COLUMN) < CLOSE
+
+
+def test_pages_that_the_host_touches_come_at_the_links_rate() -> None:
+    graph = drawn(
+        """
+        s7   kernel fwd               |.aa.......|
+        uvm  d2h 5MB                  |....xxxx..|
+        t1   cudaLaunchKernel         |a.........|
+        t1   cudaDeviceSynchronize    |..s.......|
+        t1   nvtx step                |0000000000|
+        """
+    )
+    found = repaired(graph, "uvm-migration")
+
+    # 5 MB at 25 B/ns are two columns instead of four.
+    assert abs(found.step_ns - 8 * COLUMN) < CLOSE
+    assert found.edges_added == ()
+    assert not is_there(drawn(SYNC), "uvm-migration")
+
+
+RANKS = f"""
+p1 gpu0 s7  kernel k            |aaaa......|
+p1 gpu0 s7  kernel {SUM}        |....bbbb..|
+p2 gpu1 s7  kernel k            |cccccc....|
+p2 gpu1 s7  kernel {SUM}        |......dd..|
+p1 t1 cudaLaunchKernel          |ab........|
+p1 t1 cudaDeviceSynchronize     |..ssssss..|
+p2 t1 cudaLaunchKernel          |cd........|
+p2 t1 cudaDeviceSynchronize     |..zzzzzz..|
+p1 t1 nvtx step                 |0000000000|
+p2 t1 nvtx step                 |0000000000|
+"""
+
+
+def test_a_collective_without_a_late_rank_only_moves_its_data() -> None:
+    early, late = drawn_ranks(RANKS)
+    found = repaired(early, "late-rank")
+
+    # Two of the four columns wait for the other rank.
+    assert abs(found.step_ns - 8 * COLUMN) < CLOSE
+    assert found.fix == ("late-rank",)
+    assert by_cause("late-rank").reason.cause == "exposed-collective"
+    # The rank that comes last waits for nobody, and of one rank alone nothing is known.
+    assert not any(repair.id == "late-rank" for repair in Predictor.of(late).applicable())
+    assert not is_there(drawn(REDUCE), "late-rank")
+
+
+def test_a_graph_is_built_once() -> None:
+    graph = drawn(
+        """
+        s7   kernel fwd               |......aaa.|
+        t1   cudaGraphInstantiate     |.iiii.....|
+        t1   cudaLaunchKernel         |.....a....|
+        t1   cudaDeviceSynchronize    |......sss.|
+        t1   nvtx step                |0000000000|
+        """
+    )
+
+    assert abs(repaired(graph, "graph-launch").step_ns - 6 * COLUMN) < CLOSE
+    assert not is_there(drawn(PLAIN), "graph-launch")
+
+
+def test_short_calls_that_build_graphs_are_taken_out_as_well() -> None:
+    graph = drawn(
+        """
+        s7   kernel fwd               |......aaa.|
+        t1   cudaGraphAddKernelNode   |iiiii.....|
+        t1   cudaLaunchKernel         |.....a....|
+        t1   cudaDeviceSynchronize    |......sss.|
+        t1   nvtx step                |0000000000|
+        """,
+        column_us=8,
+    )
+
+    assert abs(repaired(graph, "graph-launch").step_ns - 5 * 8 * US) < 8 * US
+
+
+def test_every_repair_is_asked_for_by_an_id_of_its_own() -> None:
+    assert len({repair.id for repair in REPAIRS}) == len(REPAIRS)

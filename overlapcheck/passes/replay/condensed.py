@@ -18,7 +18,10 @@ from overlapcheck.step_graph import HostEvents, StepGraph
 
 LONGEST_NS = 50_000
 """A longer call is one that a repair may concern."""
-_CONCERN_REPAIRS = (ApiKind.SYNC, ApiKind.SYNC_COPY, ApiKind.ALLOCATION, ApiKind.MODULE_LOAD)
+_CONCERN_REPAIRS = (
+    *(ApiKind.SYNC, ApiKind.SYNC_COPY, ApiKind.ALLOCATION, ApiKind.MODULE_LOAD),
+    *(ApiKind.GRAPH_BUILD, ApiKind.CAPTURE),
+)
 
 
 def condensed(graph: StepGraph) -> StepGraph:

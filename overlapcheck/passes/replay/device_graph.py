@@ -28,7 +28,7 @@ def device_graph(
         most_operations: steps that together hold more are not all replayed: the last ones are.
     """
     (process,) = process_tables(trace, [device.process])
-    return step_graph(process, device.order, device.steps, trace.gpu(device.key), most_operations)
+    return step_graph(process, device, trace.gpu(device.key), most_operations)
 
 
 def slowest(

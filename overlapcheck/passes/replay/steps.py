@@ -8,12 +8,13 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, Mask
 from overlapcheck.grouping import ordered
-from overlapcheck.measurements import StepTimes
+from overlapcheck.measurements import DeviceMeasurements, StepTimes
 from overlapcheck.order import Operations, Order, Relation, Work
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.replay.condensed import condensed
 from overlapcheck.passes.replay.hand_offs import with_hand_offs
 from overlapcheck.passes.replay.host_events import host_events
+from overlapcheck.passes.replay.waited import waited_ns
 from overlapcheck.passes.replay.waits import SUBMITS_AT_LEAST_NS, waits
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import GraphOperations, HostEvents, Links, StepGraph, Why
@@ -41,8 +42,7 @@ _UNKNOWN_LINK = 25.0
 
 def step_graph(
     process: ProcessTables,
-    order: Order,
-    steps: StepTimes,
+    device: DeviceMeasurements,
     gpu: Gpu | None,
     most_operations: int,
 ) -> StepGraph | None:
@@ -50,14 +50,14 @@ def step_graph(
 
     Args:
         process: its tables.
-        order: its operations and their order, of all devices.
-        steps: those of the device.
+        device: measured, with the order of its process and the ranks that its collectives met.
         gpu: the device, where known.
         most_operations: of as many steps as hold no more, the last ones stand for all.
 
     Returns:
         None where there are too few steps to tell their pace, or a few hold many times as much.
     """
+    order, steps = device.order, device.steps
     if len(steps) < FEWEST_STEPS:
         return None
     first = _first_replayed(order, steps, most_operations)
@@ -71,6 +71,7 @@ def step_graph(
     ops = all_ops.rows(rows)
     step = np.searchsorted(steps.end_ns[first:], ops.end_ns)
     counted = (ops.end_ns > begin) & (step < len(steps) - first)
+    blocks = _blocks(process, all_ops, rows)
     operations = GraphOperations(
         row=rows.astype(np.int32),
         start_ns=ops.start_ns,
@@ -82,7 +83,8 @@ def step_graph(
         pageable=ops.pageable,
         step=np.where(counted, step, ABSENT).astype(np.int32),
         event=taken(event_of_call, ops.call, ABSENT).astype(np.int32),
-        blocks=_blocks(process, all_ops, rows),
+        blocks=blocks,
+        waited_ns=waited_ns(ops, blocks, device.collectives),
     )
     # A device may have nothing but collectives: their pace is no step's.
     if np.unique(operations.step[counted & (ops.work == Work.COMPUTE)]).size < FEWEST_STEPS:

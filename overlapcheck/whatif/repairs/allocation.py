@@ -8,12 +8,13 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.ledger import Reason
-from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, into
+from overlapcheck.step_graph import StepGraph
+from overlapcheck.whatif.repair import Repair, Repaired
+from overlapcheck.whatif.repairs._calls import without_calls
 
 
 @dataclass(frozen=True)
-class KeepMemory:
+class KeepMemory(Repair):
     """Memory is kept between steps: no call allocates, and none waits for the device to free."""
 
     reason: Reason = Reason.ALLOCATION
@@ -24,8 +25,4 @@ class KeepMemory:
         event = np.flatnonzero(graph.events.kind == ApiKind.ALLOCATION)
         if event.size == 0:
             return None
-        ends = graph.call_end(event)
-        graph = graph.without_links(into(graph, ends, Why.WAIT, Why.QUEUE, Why.HAND_OFF))
-        return Repaired(
-            graph.with_own_time(event, np.zeros(event.size, dtype=np.int64)).without_residual(ends)
-        )
+        return Repaired(without_calls(graph, event))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import Repaired
+from overlapcheck.whatif.repair import Repair, Repaired
 
 
 @dataclass(frozen=True)
-class NonBlockingStreams:
+class NonBlockingStreams(Repair):
     """Streams that neither wait for the default stream nor make it wait."""
 
     reason: Reason = Reason.DEFAULT_STREAM

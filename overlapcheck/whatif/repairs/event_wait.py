@@ -8,11 +8,11 @@ import numpy as np
 
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, copies, is_kernel
+from overlapcheck.whatif.repair import Repair, Repaired, copies, is_kernel
 
 
 @dataclass(frozen=True)
-class NoEventWait:
+class NoEventWait(Repair):
     """Copies wait for the kernels that last read their buffer, a step ago, and for no others."""
 
     reason: Reason = Reason.EVENT_WAIT

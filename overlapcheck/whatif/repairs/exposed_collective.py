@@ -10,7 +10,7 @@ from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, into
+from overlapcheck.whatif.repair import Repair, Repaired, into
 
 BACKWARD_FROM = 1 / 3
 """Share of a step's kernel time before the first gradients: forward is half of backward."""
@@ -25,7 +25,7 @@ multiprocessors lose all, those bound by memory none."""
 
 
 @dataclass(frozen=True)
-class OverlapCollectives:
+class OverlapCollectives(Repair):
     """Each bucket is reduced on a stream of its own as soon as its gradients are there.
 
     before   [ forward ][ backward ........ ][ reduce ........ ]
@@ -47,7 +47,7 @@ class OverlapCollectives:
 class _Buckets:
     def __init__(self, graph: StepGraph) -> None:
         self._graph = graph
-        self._length = graph.operations.end_ns - graph.operations.start_ns
+        self._length = graph.operations.length_ns
         self._moved: list[int] = []
         self._added: list[tuple[int, int, int, Why]] = []
         self._cut: list[tuple[int, int]] = []

@@ -10,7 +10,7 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.grouping import distinct
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, into
+from overlapcheck.whatif.repair import Repair, Repaired, into
 
 WAITS_NS = 100_000
 """A shorter call of the operating system is no wait for input."""
@@ -22,7 +22,7 @@ WAKES_NS = 2_000
 
 
 @dataclass(frozen=True)
-class LoaderInTime:
+class LoaderInTime(Repair):
     """Input is ready when it is asked for: waits for it take no time."""
 
     reason: Reason = Reason.HOST_STARVED

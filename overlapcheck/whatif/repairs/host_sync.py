@@ -11,7 +11,7 @@ from overlapcheck.columns import ABSENT, Index
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import BULK_BYTES, STARTS_WITHIN_NS, Repaired, into
+from overlapcheck.whatif.repair import BULK_BYTES, STARTS_WITHIN_NS, Repair, Repaired, into
 from overlapcheck.whatif.repairs._joins import joins_as_events
 
 RETURNS_NS = 3_000
@@ -19,7 +19,7 @@ RETURNS_NS = 3_000
 
 
 @dataclass(frozen=True)
-class NoHostSync:
+class NoHostSync(Repair):
     """Results are read back some steps later; the thread does not wait, streams do by events.
 
     What the thread did with bulk results that it waited for, the device does instead.

@@ -10,7 +10,7 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, into
+from overlapcheck.whatif.repair import Repair, Repaired, into
 
 SHARE = 0.9
 """Launches that end behind their kernel, of all: with the variable unset next to none does."""
@@ -18,7 +18,7 @@ LAUNCHES_NS = 5_000
 
 
 @dataclass(frozen=True)
-class NoLaunchBlocking:
+class NoLaunchBlocking(Repair):
     """CUDA_LAUNCH_BLOCKING unset: launches return at once."""
 
     reason: Reason = Reason.LAUNCH_BLOCKING

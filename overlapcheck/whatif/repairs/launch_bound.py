@@ -11,7 +11,7 @@ from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
-from overlapcheck.whatif.repair import STARTS_WITHIN_NS, Repaired, copies, into
+from overlapcheck.whatif.repair import STARTS_WITHIN_NS, Repair, Repaired, copies, into
 
 LAUNCHES_NS = 10_000
 """What a graph launch costs the thread beside its nodes."""
@@ -29,7 +29,7 @@ _IN_GRAPH = (
 
 
 @dataclass(frozen=True)
-class LaunchAsGraph:
+class LaunchAsGraph(Repair):
     """What a thread hands over between two waits goes in one CUDA graph."""
 
     reason: Reason = Reason.LAUNCH_BOUND

@@ -14,6 +14,7 @@ from overlapcheck.whatif.repair import (
     BULK_BYTES,
     LARGE_BYTES,
     STARTS_WITHIN_NS,
+    Repair,
     Repaired,
     copies,
     hands_over_ns,
@@ -25,7 +26,7 @@ SETS_UP_NS = 1_500
 
 
 @dataclass(frozen=True)
-class PinMemory:
+class PinMemory(Repair):
     """The host memory is pinned once: the link's rate, and the thread is not held.
 
     before   thread [ copy call, staging ........ ]     after   [call]

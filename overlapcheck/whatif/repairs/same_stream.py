@@ -15,6 +15,7 @@ from overlapcheck.whatif.repair import (
     BULK_BYTES,
     SIGNALS_NS,
     STARTS_WITHIN_NS,
+    Repair,
     Repaired,
     in_streams,
     into,
@@ -27,7 +28,7 @@ BUFFERS = 2
 
 
 @dataclass(frozen=True)
-class SecondStream:
+class SecondStream(Repair):
     """Input is fetched one step ahead into two buffers, results leave beside the next kernels.
 
     before   stream   [copy 1][ kernels 1 ][copy 2][ kernels 2 ]

@@ -10,12 +10,12 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import Repaired, copies
+from overlapcheck.whatif.repair import Repair, Repaired, copies
 from overlapcheck.whatif.repairs.host_sync import without_waits
 
 
 @dataclass(frozen=True)
-class AsynchronousCopy:
+class AsynchronousCopy(Repair):
     """cudaMemcpyAsync from pinned memory; streams wait by events, the thread does not."""
 
     reason: Reason = Reason.SYNC_COPY
