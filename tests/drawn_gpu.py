@@ -74,7 +74,7 @@ def judge_the_drawing(folder: Path) -> None:
         assert recording.exists()
         return read_trace(repaired if ".prove-" in recording.name else drawn, **options)
 
-    proving.read_trace = read_drawn  # type: ignore[assignment, attr-defined]
+    proving.read_trace = read_drawn  # type: ignore[attr-defined, assignment]
 
     def analyze_drawn(_: Path, *, reading: Reading, **options: Any) -> Report:
         return analyze(drawn, reading=replace(reading, keep_export=None), **options)
