@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from overlapcheck.trace import Trace
 from overlapcheck.whatif.forecast import forecast
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs.late_rank import LATE_RANK
+from overlapcheck.whatif.replay import Circular
 from overlapcheck.whatif.told import checked, drawn, require_known, told
 
 MOST_RANKED_BY = 4_000
@@ -40,11 +42,14 @@ def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Foreca
         return {}
     most = MOST_RANKED_BY // len(waiting)
     graphs = [(device, device_graph(trace, device, most)) for device in waiting]
-    return {
-        device.key: forecast(device, Predictor.of(graph, _own_ns(device)), chains=False)
-        for device, graph in graphs
-        if graph is not None
-    }
+    found = {}
+    for device, graph in graphs:
+        # Rows of calls that cannot be as they are may wait for each other: they are not replayed.
+        with suppress(Circular):
+            if graph is not None:
+                predictor = Predictor.of(graph, _own_ns(device))
+                found[device.key] = forecast(device, predictor, chains=False)
+    return found
 
 
 def _own_ns(device: DeviceMeasurements) -> int | None:

@@ -58,6 +58,8 @@ DECIDE_NOTHING = {
     "_MOST_THREADS": "for time",
     "MOST_DEVICES": "more are refused",
     "UNIFORM_RATIO": "how values are written",
+    "_TENTH": "how values are written",
+    "_ROUNDING": "of floating point",
     "NAME_LENGTH": "how much is shown",
 }
 """Module constants that are no thresholds, and why; MAX_... is how much is shown."""

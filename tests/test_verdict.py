@@ -48,7 +48,7 @@ def test_a_device_has_its_own_verdict() -> None:
 )
 @pytest.mark.parametrize("value", [-0.1, 1.01, 80.0])
 def test_a_limit_that_is_no_share_is_refused_by_name(limit: str, value: float) -> None:
-    with pytest.raises(PolicyInvalid, match=f"{limit} is {value * 100:g} %") as caught:
+    with pytest.raises(PolicyInvalid, match=f"{limit} = {value:g} is no share of one") as caught:
         Policy(**{limit: value})  # type: ignore[arg-type]  # one of the numeric fields
 
     assert caught.value.exit_code is ExitCode.USAGE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, Whole
+from overlapcheck.errors import NoSteadySteps
 from overlapcheck.order import Work
 from overlapcheck.step_graph import ORIGIN, StepGraph, Why
 
@@ -17,8 +18,14 @@ SETTLING_STEPS = 2
 """Steps until a change has worked through queues and buffers; they are not counted."""
 
 
-class Circular(Exception):
-    """Nodes wait for each other: the graph was changed in a way that no program can have."""
+class Circular(NoSteadySteps):
+    """Nodes wait for each other, in a way that no program can have."""
+
+    def __init__(self, node: int) -> None:
+        super().__init__(
+            f"calls and operations wait for each other (node {node}): their times cannot be",
+            "record it again, or judge other steps: --window",
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,7 @@ def _run(
                         best, at = reached, arrow
             except TypeError:  # one of them is not known yet, which is rare
                 if node in waiting:
-                    raise Circular(f"node {node} waits for itself") from None
+                    raise Circular(node) from None
                 waiting.add(node)
                 stack.extend(b for b in before[low:high] if time[b] is None)
                 continue

@@ -379,7 +379,7 @@ def _injection_config_files(machine: Machine) -> list[Path]:
 def test_nsys_fails_before_the_program(machine: Machine) -> None:
     ended = machine.overlapcheck("run", "--nsys-args=--trace=no-such-api", "true")
     assert ended.exit_code == COULD_NOT_RUN
-    assert "nsys 2023.4.4 did not start the program: " in ended.stderr
+    assert "nsys 2023.4.4 does not take --nsys-args: " in ended.stderr
     assert machine.reports() == []
     machine.assert_clean()
 
