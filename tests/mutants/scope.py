@@ -39,6 +39,7 @@ LEFT_OUT = {
     "test_two_versions_of_nsys_tell_the_same_first_cause": "the same",
     "test_without_event_rows_the_first_cause_stays": "the same",
     "test_every_recording_is_replayed_exactly": "the same",
+    "test_the_pytest_plugin_has_it": "needs the package installed",
     "test_the_page_prints_the_table": "prints texts",
     "test_however_operations_lie_every_idle_nanosecond_is_given_once": "takes many seconds",
     "test_random_ranges_have_the_device_time_of_the_definition": "the same",
