@@ -73,7 +73,7 @@ def verdict_line(report: Report) -> Text:
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
-    pace = at_pace(report)
+    pace, cause = at_pace(report), ""
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
         said += pace
@@ -84,9 +84,11 @@ def verdict_line(report: Report) -> Text:
         # A cause says where time goes, and an order costs none.
         of_order = all(check.name in ("streams", "sanitizer") for check in behind)
         cause = "" if of_order else _first_cause(report)
-        said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
+        said = f"{of} failed{pace}: {_names(behind, report)}"
     mark = _mark_of(report)
-    return text_of(mark, "  ", clip(said, columns() - width_of(mark) - 2))
+    # Where room is short, the cause is worth more than the last of the checks.
+    room = columns() - width_of(mark) - 2 - len(cause)
+    return text_of(mark, "  ", clip(said, room), cause)
 
 
 def _names(checks: list[Check], report: Report) -> str:
