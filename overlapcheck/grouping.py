@@ -38,6 +38,17 @@ def numbered(values: Whole) -> tuple[Ints, Ints]:
     return np.flatnonzero(seen) + reach[0], lookup[values - reach[0]]
 
 
+def repeated(values: Whole) -> Index:
+    """Rows whose value another row holds, too."""
+    reach = _reach(values)
+    if reach is None:
+        in_order = np.sort(values)
+        return np.flatnonzero(np.isin(values, in_order[1:][in_order[1:] == in_order[:-1]]))
+    shifted = values - reach[0]
+    several = np.bincount(shifted) > 1
+    return np.flatnonzero(several[shifted])
+
+
 def first_rows(values: Whole) -> Index:
     """The first row of each distinct value, in the order of the values."""
     order = ordered(values)
