@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
+
 from overlapcheck.forecast import Forecast
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
@@ -50,11 +52,12 @@ def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Re
     length = ledger.end_ns - ledger.start_ns
     since = int(ends[predictor.graph.operations.step > 0].min(initial=device.window.end_ns))
     replayed = max(1, device.window.end_ns - since)
+    first = int(np.searchsorted(ledger.start_ns, since))
     repairs = []
     for repair in REPAIRS:
         mine = ledger.reason == repair.reason
         all_ns = int(length[mine].sum())
-        these_ns = int(length[mine & (ledger.start_ns >= since)].sum())
+        these_ns = int(length[first:][mine[first:]].sum())
         if repair.reason is Reason.UVM_MIGRATION:  # kernels that wait for pages are not idle time
             all_ns += device.stalled.total_ns
             these_ns += device.stalled.clip(since, device.window.end_ns).total_ns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -102,43 +102,38 @@ def _ledger_rows(
     draft: Draft, op: Rows, kernel: Rows, submitted_by: Rows, given: LedgerInput
 ) -> IdleLedger:
     ops, depends, calls = given.ops, given.depends, given.calls
-    has_op, has_kernel, has_call = (
-        op != ABSENT,
-        kernel != ABSENT,
-        draft.call != ABSENT,
-    )
+    at_op, at_kernel, at_call = _At.of(op), _At.of(kernel), _At.of(draft.call)
     # Without a call to blame, the late operation's own launch is the place to look at.
-    made_by = np.where(has_call, draft.call, _of(ops.call, op, has_op))
-    submitted = _of(submitted_by, draft.call, has_call)
-    submits = submitted != ABSENT
-    work_end, call_end = _of(ops.end_ns, op, has_op), _of(calls.end_ns, draft.call, has_call)
-    call_start = _of(calls.start_ns, draft.call, has_call)
+    made_by = _At.of(np.where(at_call.known, draft.call, at_op.value(ops.call)))
+    at_submitted = _At.of(at_call.value(submitted_by))
+    work_end, call_end = at_op.value(ops.end_ns), at_call.value(calls.end_ns)
+    call_start = at_call.value(calls.start_ns)
     ledger = IdleLedger(
         start_ns=draft.start_ns,
         end_ns=draft.end_ns,
         reason=draft.reason,
-        kernel_name_id=_of(ops.name_id, kernel, has_kernel),
-        kernel_stream_id=_of(ops.stream_id, kernel, has_kernel),
-        step=_of(given.step, kernel, has_kernel),
+        kernel_name_id=at_kernel.value(ops.name_id),
+        kernel_stream_id=at_kernel.value(ops.stream_id),
+        step=at_kernel.value(given.step),
         kernel=given.device.in_process(kernel),
         operation=given.device.in_process(op),
-        work=_of(ops.work, op, has_op),
-        work_stream_id=_of(ops.stream_id, op, has_op),
-        work_bytes=_of(ops.bytes, op, has_op),
-        work_ns=np.where(has_op, work_end - _of(ops.start_ns, op, has_op), ABSENT),
-        work_name_id=_of(ops.name_id, op, has_op),
-        relation=_of(depends.relation, op, has_op),
-        inferred=has_op & depends.inferred[op],
-        call_name_id=_of(calls.name_id, draft.call, has_call),
+        work=at_op.value(ops.work),
+        work_stream_id=at_op.value(ops.stream_id),
+        work_bytes=at_op.value(ops.bytes),
+        work_ns=np.where(at_op.known, work_end - at_op.value(ops.start_ns), ABSENT),
+        work_name_id=at_op.value(ops.name_id),
+        relation=at_op.value(depends.relation),
+        inferred=at_op.known & depends.inferred[op],
+        call_name_id=at_call.value(calls.name_id),
         call_start_ns=call_start,
-        call_ns=np.where(has_call, call_end - call_start, ABSENT),
-        call_tid=_of(calls.tid, draft.call, has_call),
-        call_operation=given.device.in_process(submitted),
-        call_work=_of(ops.work, submitted, submits),
-        call_bytes=_of(ops.bytes, submitted, submits),
-        call_stream_id=_of(ops.stream_id, submitted, submits),
-        tid=_of(ops.tid, op, has_op),
-        site=_of(given.site_of_call, made_by, made_by != ABSENT),
+        call_ns=np.where(at_call.known, call_end - call_start, ABSENT),
+        call_tid=at_call.value(calls.tid),
+        call_operation=given.device.in_process(at_submitted.row),
+        call_work=at_submitted.value(ops.work),
+        call_bytes=at_submitted.value(ops.bytes),
+        call_stream_id=at_submitted.value(ops.stream_id),
+        tid=at_op.value(ops.tid),
+        site=made_by.value(given.site_of_call),
         os_name_id=constant(ABSENT, op.size),
     )
     outside = ((Reason.HOST_STARVED, given.os_calls), (Reason.MPI_WAIT, given.mpi_calls))
@@ -147,15 +142,33 @@ def _ledger_rows(
     return ledger
 
 
-def _of(column: npt.NDArray[_Value], row: Rows, known: Mask) -> npt.NDArray[_Value]:
-    """A column's values at some rows, ABSENT where the row is not known."""
-    if column.size == 0 or not known.any():
-        return np.broadcast_to(column.dtype.type(ABSENT), row.shape)
-    if is_constant(column) and known.all():
-        return np.broadcast_to(column[0], row.shape)
-    # Row -1 exists, too, so rows that are not known need no care.
-    values = column[row]
-    return compact(values if known.all() else np.where(known, values, ABSENT))
+@dataclass(frozen=True)
+class _At:
+    """Rows of a table whose columns are looked up; many are, of the same rows."""
+
+    row: Rows
+    known: Mask
+    """Which are not ABSENT."""
+    absent: Mask | None
+    """Which are; None where none is."""
+    any_known: bool
+
+    @classmethod
+    def of(cls, row: Rows) -> _At:
+        known = row != ABSENT
+        return cls(row, known, None if known.all() else ~known, bool(known.any()))
+
+    def value(self, column: npt.NDArray[_Value]) -> npt.NDArray[_Value]:
+        """A column's values at the rows, ABSENT where a row is."""
+        if column.size == 0 or not self.any_known:
+            return np.broadcast_to(column.dtype.type(ABSENT), self.row.shape)
+        if is_constant(column) and self.absent is None:
+            return np.broadcast_to(column[0], self.row.shape)
+        # Row -1 exists, too, so rows that are absent need no care.
+        values = column[self.row]
+        if self.absent is not None:
+            np.putmask(values, self.absent, ABSENT)
+        return compact(values)
 
 
 def _first_of_each_call(ops: Operations, calls: int) -> Rows:
