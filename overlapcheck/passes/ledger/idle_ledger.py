@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from overlapcheck.columns import (
     ABSENT,
-    Column,
     Ints,
     Mask,
     Rows,
@@ -19,13 +18,13 @@ from overlapcheck.columns import (
     compact,
     constant,
     is_constant,
-    joined,
     narrow,
 )
 from overlapcheck.grouping import distinct, ordered
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations
+from overlapcheck.passes.ledger.block_columns import BlockColumns
 from overlapcheck.passes.ledger.device_reasons import device_reasons
 from overlapcheck.passes.ledger.host_lateness import explain_lateness
 from overlapcheck.passes.ledger.idle_parts import Part, Parts
@@ -90,12 +89,15 @@ def _assembled(draft: Draft, operation: Rows, kernel: Rows, given: LedgerInput) 
     order = ordered(draft.start_ns)
     submitted_by = _first_of_each_call(given.ops, len(given.calls))
 
-    def rows(block: slice) -> tuple[Column, ...]:
+    columns = BlockColumns(order.size)
+
+    def put(block: slice) -> None:
         some = draft.rows(order[block])
         at, before = operation[some.part], kernel[some.part]
-        return _ledger_rows(some, at, before, submitted_by, given).columns
+        columns.put(block, _ledger_rows(some, at, before, submitted_by, given).columns)
 
-    return IdleLedger(*joined(side_by_side(rows, blocks(order.size))))
+    side_by_side(put, blocks(order.size))
+    return IdleLedger(*columns.all())
 
 
 def _ledger_rows(
