@@ -1,7 +1,7 @@
 """Columns that are put together while their blocks of rows are still being made.
 
-Joined afterwards, all blocks would lie beside the whole: the ledger, twice, is what an analysis would
-need most room for.
+Joined afterwards, all blocks would lie beside the whole: the ledger, twice, is what an analysis
+would need most room for.
 """
 
 from __future__ import annotations
