@@ -43,3 +43,8 @@ class FileName(click.Path):
         if not os.fspath(value):
             self.fail("an empty name; is a variable not set?", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def names(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
+    """Callback of an option that holds names with commas between them; empty ones are none."""
+    return tuple(filter(None, map(str.strip, text.split(","))))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from overlapcheck.cli.option_types import FileName
+from overlapcheck.cli.option_types import FileName, names
 
 _FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="What repairing a cause would win, predicted by replaying the steps.")
 @click.argument("report", type=_FILE, metavar="REPORT")
-@click.option("--fix", metavar="CAUSE,...",
+@click.option("--fix", callback=names, default="", metavar="CAUSE,...",
               help="Repair these together; default: each, and the best.")  # fmt: skip
 @click.option("--verify", type=_FILE, metavar="AFTER",
               help="A recording of the repaired program: compare with it.")  # fmt: skip
@@ -29,7 +29,7 @@ _FILE = FileName(path_type=Path)
               help="What to print: terminal, json or html.")  # fmt: skip
 @click.option("-o", "--output", "outputs", multiple=True, type=_FILE, metavar="FILE",
               help="Also write it here; the suffix chooses the format; may repeat.")  # fmt: skip
-def whatif(report: Path, fix: str | None, verify: Path | None, control: tuple[Path, ...],
+def whatif(report: Path, fix: tuple[str, ...], verify: Path | None, control: tuple[Path, ...],
            step_time: str | None, steps: str | None, device: int | None, nsys: Path | None,
            format_: str, outputs: tuple[Path, ...]) -> int:  # fmt: skip
     """Predict what repairing the causes found in REPORT would win per step.
@@ -52,11 +52,9 @@ def whatif(report: Path, fix: str | None, verify: Path | None, control: tuple[Pa
     spare_inputs(outputs, [report, *control, *([verify] if verify else [])])
     own_ns = time_ns("--step-time", step_time) if step_time else None
     selection = Selection(steps=steps, device=device, step_time_ns=own_ns)
-    fixes = tuple(filter(None, map(str.strip, (fix or "").split(","))))
     with stoppable(f"analysing {report}"), shown() as progress:
         reading = Reading(nsys=nsys, timeline=False, progress=progress, warn=say)
-        found = predict(report, fix=fixes, control=control, selection=selection, reading=reading)
+        found = predict(report, fix=fix, control=control, selection=selection, reading=reading)
         if verify:
             found = verified(found, verify, selection=selection, reading=reading)
-    deliver_what_if(found, format_, outputs)
-    return 0
+    return deliver_what_if(found, format_, outputs)
