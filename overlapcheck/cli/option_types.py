@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -45,6 +46,5 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-def names(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
-    """Callback of an option that holds names with commas between them; empty ones are none."""
-    return tuple(filter(None, map(str.strip, text.split(","))))
+FILE = FileName(path_type=Path)
+"""A file that need not be there yet."""

@@ -22,8 +22,8 @@ def require_formats(format_name: str, outputs: tuple[Path, ...]) -> None:
         what_if_renderer_for_file(path.name)
 
 
-def deliver_what_if(found: WhatIf, format_name: str, outputs: tuple[Path, ...]) -> int:
-    """Print what was found, write it to files whose suffixes choose the formats; exit code 0."""
+def deliver_what_if(found: WhatIf, format_name: str, outputs: tuple[Path, ...]) -> None:
+    """Print what was found, and write it to files whose suffixes choose the formats."""
     from overlapcheck.cli.files import write
     from overlapcheck.cli.output import print_text, suited
     from overlapcheck.renderers.what_if import what_if_renderer, what_if_renderer_for_file
@@ -31,4 +31,3 @@ def deliver_what_if(found: WhatIf, format_name: str, outputs: tuple[Path, ...]) 
     print_text(suited(what_if_renderer(format_name), to_terminal=True).render(found))
     for path in outputs:
         write(path, suited(what_if_renderer_for_file(path.name)).render(found))
-    return 0
