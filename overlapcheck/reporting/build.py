@@ -31,7 +31,6 @@ from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.picture import draw
-from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Trace, rows_or_none
 from overlapcheck.trace_tables import EventRecords
@@ -80,6 +79,8 @@ def with_timelines(report: Report, trace: Trace, measured: Measurements) -> Repo
         trace: what it is of.
         measured: the numbers.
     """
+    from overlapcheck.reporting.timeline import draw_timeline
+
     devices = tuple(
         replace(
             one,
