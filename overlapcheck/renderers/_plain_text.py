@@ -31,6 +31,11 @@ def plain(text: str, most: int = MAX_TEXT) -> str:
     return text[: most - 1 - tail] + ELLIPSIS + text[-tail:]
 
 
+def is_of_order(check: Check) -> bool:
+    """Whether a check is of what waits for what: that costs no time, which causes are about."""
+    return check.name in ("streams", "sanitizer")
+
+
 def headline(report: Report) -> str:
     """What stands behind the verdict: "2 of 3 checks failed: overlap h2d, recoverable".
 
@@ -54,6 +59,8 @@ def _behind(report: Report) -> str:
     said = ", ".join([*names[:MAX_NAMES], *rest])
     first = report.findings[0] if report.findings else None
     cause = f"; first cause: {plain(first.cause, 80)}" if first and is_material(first) else ""
+    if all(map(is_of_order, behind)):
+        cause = f": {plain(behind[0].reason)}"
     return (
         f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {said}{cause}"
     )

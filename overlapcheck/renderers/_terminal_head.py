@@ -6,6 +6,7 @@ from rich.text import Text
 
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
+from overlapcheck.renderers._plain_text import is_of_order
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
@@ -82,9 +83,7 @@ def verdict_line(report: Report) -> Text:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        # A cause says where time goes, and an order costs none.
-        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
-        cause = "" if of_order else _first_cause(report)
+        cause = "" if all(map(is_of_order, behind)) else _first_cause(report)
         said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
     mark = _mark_of(report)
     return text_of(mark, "  ", clip(said, columns() - width_of(mark) - 2))

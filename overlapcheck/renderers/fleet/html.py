@@ -59,7 +59,7 @@ def _body(report: FleetReport) -> Html:
             head.notes_block(report),
             head.checks_block(report.checks),
             stragglers_block(report, pages),
-            causes_block(report, slot),
+            causes_block(report),
             outliers_block(report, pages),
             ranks_block(report, slot, pages),
             meetings_block(report),
