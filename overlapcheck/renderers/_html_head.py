@@ -9,7 +9,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
-from overlapcheck.renderers._plain_text import is_of_order
+from overlapcheck.renderers._terminal_head import is_of_order
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import DeviceReport, Report, WindowSummary
 from overlapcheck.verdict import DEFAULT, Check, Outcome

@@ -6,7 +6,7 @@ from overlapcheck.clean import clean
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
-from overlapcheck.renderers._terminal_head import device_title, window_lines
+from overlapcheck.renderers._terminal_head import device_title, is_of_order, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.renderers._window_words import at_pace
 from overlapcheck.report import DeviceReport, Report
@@ -29,11 +29,6 @@ def plain(text: str, most: int = MAX_TEXT) -> str:
         return text
     tail = (most - 1) // 2
     return text[: most - 1 - tail] + ELLIPSIS + text[-tail:]
-
-
-def is_of_order(check: Check) -> bool:
-    """Whether a check is of what waits for what: that costs no time, which causes are about."""
-    return check.name in ("streams", "sanitizer")
 
 
 def headline(report: Report) -> str:

@@ -98,10 +98,17 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
             lines += _body(found)
     rest = [*material[most(MAX_FINDINGS) :], *(f for f in findings if f not in material)]
     if rest and in_full:
-        names = ", ".join(f"{found.cause} {percent(found.share)}" for found in rest)
         lines += [text_of()] if material else []
-        lines += paragraph("smaller", names, hang=9)
+        lines += paragraph("smaller", _smaller(rest), hang=9)
     return lines
+
+
+def _smaller(rest: list[Finding]) -> str:
+    told = [found for found in rest if percent(found.share) != percent(0)]
+    names = [f"{found.cause} {percent(found.share)}" for found in told]
+    if len(told) < len(rest):
+        names.append(f"{len(rest) - len(told)} below {percent(0.0005)}")
+    return ", ".join(names)
 
 
 def _headline(rank: int, found: Finding) -> list[Text]:

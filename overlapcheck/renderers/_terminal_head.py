@@ -6,7 +6,6 @@ from rich.text import Text
 
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
-from overlapcheck.renderers._plain_text import is_of_order
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
@@ -75,7 +74,7 @@ def verdict_line(report: Report) -> Text:
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
-    pace = at_pace(report)
+    pace, cause = at_pace(report), ""
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
         said += pace
@@ -84,9 +83,11 @@ def verdict_line(report: Report) -> Text:
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
         cause = "" if all(map(is_of_order, behind)) else _first_cause(report)
-        said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
+        said = f"{of} failed{pace}: {_names(behind, report)}"
     mark = _mark_of(report)
-    return text_of(mark, "  ", clip(said, columns() - width_of(mark) - 2))
+    # Where room is short, the cause is worth more than the last of the checks.
+    room = columns() - width_of(mark) - 2 - len(cause)
+    return text_of(mark, "  ", clip(said, room), cause)
 
 
 def _names(checks: list[Check], report: Report) -> str:
@@ -108,6 +109,11 @@ def _names(checks: list[Check], report: Report) -> str:
         else:
             said.append(f"{name} on {len(devices)} devices")
     return ", ".join(said)
+
+
+def is_of_order(check: Check) -> bool:
+    """Whether a check is of what waits for what: that costs no time, which causes are about."""
+    return check.name in ("streams", "sanitizer")
 
 
 def _first_cause(report: Report) -> str:

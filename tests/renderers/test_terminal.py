@@ -367,6 +367,22 @@ def test_small_causes_are_named_only() -> None:
     assert lines[0].endswith("; first cause: pageable-copy")
 
 
+def test_causes_that_round_to_nothing_are_only_counted() -> None:
+    report = with_findings()
+    tiny = (a_finding("host-sync", 0.00049), a_finding("allocation", 0.0001))
+    report = replace(report, findings=(*report.findings, *tiny))
+    assert "  smaller  launch-latency 0.2 %, 2 below 0.1 %" in render(report).splitlines()
+
+
+def test_a_long_line_of_failed_checks_keeps_the_first_cause() -> None:
+    report = with_findings()
+    failed = next(check for check in failing() if check.outcome is Outcome.FAIL)
+    checks = tuple(replace(failed, name=f"check {n} of a long name") for n in range(5))
+    first = render(replace(report, verdict=replace(report.verdict, checks=checks))).splitlines()[0]
+    assert len(first) == 80
+    assert first.endswith("…; first cause: pageable-copy")
+
+
 def test_ledger_bar_is_full() -> None:
     bars = [line for line in render(with_findings()).splitlines() if line.startswith("  │")]
     assert [len(bar.strip(" │")) for bar in bars] == [60]
