@@ -49,7 +49,7 @@ def range_rows(ranges: Ranges, labels: dict[int, str], first_row: int, window_ns
             deeper = ", deeper ones left out" if level == MAX_LEVELS and len(rest) else ""
             share = percent(min(int((mine.end_ns - mine.start_ns).sum()) / max(window_ns, 1), 1.0))
             label = labels.get(tid, "") or f"thread {tid}"
-            note = f"ranges, level {level}, {share}{deeper}"
+            note = f"ranges {level}, {share}{deeper}"
             row = first_row + len(made.rows)
             made.rows.append(TimelineRow(RowRole.RANGES, label, note, tid))
             none = np.zeros_like(mine.start_ns)
