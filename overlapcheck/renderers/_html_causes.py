@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from overlapcheck.device_report import DeviceReport, LedgerEntry
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._plain_text import removing_text
-from overlapcheck.report import DeviceReport, LedgerEntry
 
 
 def slots(ledgers: Iterable[tuple[LedgerEntry, ...]]) -> dict[str, int]:

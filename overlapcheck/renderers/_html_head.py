@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from overlapcheck.device_report import DeviceReport, WindowSummary
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
@@ -11,7 +12,7 @@ from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
 from overlapcheck.renderers._terminal_head import is_of_order
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
-from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 _MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}

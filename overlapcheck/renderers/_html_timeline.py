@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 from overlapcheck.clean import clean
+from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el
-from overlapcheck.report import DeviceReport, Picture, PictureRow
 from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
 
 TIMELINE_SCRIPTS = tuple(

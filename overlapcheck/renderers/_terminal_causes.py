@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._cause_looks import look_of
@@ -11,16 +12,13 @@ from overlapcheck.renderers._terminal_text import (
     BOLD,
     INDENT,
     clip_middle,
-    columns,
-    most,
     paragraph,
     styled,
-    tells_all,
     text_of,
     width_of,
     wrap,
 )
-from overlapcheck.report import DeviceReport
+from overlapcheck.renderers.formats.page import columns, most, tells_all
 
 MAX_FINDINGS = 5
 MAX_EVIDENCE = 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.device_report import DeviceReport, WindowSummary
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._terminal_text import (
@@ -13,17 +14,15 @@ from overlapcheck.renderers._terminal_text import (
     Cell,
     clip,
     clip_middle,
-    columns,
-    most,
     paragraph,
     styled,
-    tells_a_line,
     text_of,
     width_of,
     wrap,
 )
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
-from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.renderers.formats.page import columns, most, tells_a_line
+from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 OUTCOME_STYLES = {

@@ -11,7 +11,7 @@ from overlapcheck.capture_problem import NotKnown
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Context
 from overlapcheck.causes._facts import environment
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Framework
 from tests.pictures import picture

@@ -9,12 +9,12 @@ from itertools import combinations
 import pytest
 
 from overlapcheck.causes import causes
+from overlapcheck.device_report import LedgerEntry
 from overlapcheck.ledger import Reason
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers._cause_looks import LOOKS, OTHER, Hue, look_of, number_of
 from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.terminal import TerminalRenderer
-from overlapcheck.report import LedgerEntry
 from tests.renderers.browser import Page
 from tests.renderers.comparison.comparisons import COMPARISONS
 from tests.renderers.test_terminal import a_device, a_finding, a_report, failing

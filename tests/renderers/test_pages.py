@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from overlapcheck.renderers._terminal_text import Detail, Page, columns, laid_out_for, table
+from overlapcheck.renderers._terminal_text import table
+from overlapcheck.renderers.formats.page import Detail, Page, columns, laid_out_for
 from overlapcheck.renderers.terminal import TerminalRenderer
 from overlapcheck.report import Report
 from tests.renderers.reports import EVERY, REPORTS, big_report

@@ -11,15 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from overlapcheck.clean import clean
-from overlapcheck.finding import Confidence, Finding, SourceLine
-from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
-from overlapcheck.renderers import renderers
-from overlapcheck.renderers._terminal_text import clip, clip_middle, wrap
-from overlapcheck.renderers.terminal import TerminalRenderer
-from overlapcheck.report import (
+from overlapcheck.device_report import (
     BlockingSummary,
-    CaptureSummary,
     CopySummary,
     DeviceReport,
     GapSummary,
@@ -27,12 +20,18 @@ from overlapcheck.report import (
     MigrationSummary,
     Picture,
     PictureRow,
-    Report,
     Spread,
     StepSummary,
     StreamSummary,
     WindowSummary,
 )
+from overlapcheck.finding import Confidence, Finding, SourceLine
+from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.renderers import renderers
+from overlapcheck.renderers._terminal_text import clip, clip_middle, wrap
+from overlapcheck.renderers.terminal import TerminalRenderer
+from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "golden" / "terminal"
