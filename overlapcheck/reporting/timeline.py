@@ -18,7 +18,7 @@ from overlapcheck.reporting.timeline_rows import (
     draw_rows,
     host_calls,
 )
-from overlapcheck.timeline import Timeline, TimelineEvents, TimelineSteps
+from overlapcheck.timeline import EventKind, Timeline, TimelineEvents, TimelineSteps
 from overlapcheck.trace import Trace
 
 MAX_EVENTS = 100_000
@@ -73,6 +73,7 @@ def draw_timeline(
         instances=shown,
         recorded=sum(map(len, drawing.parts)),
         resolution_ns=resolution,
+        host_moved_ns=device.clock_skew_ns,
     )
 
 
@@ -102,9 +103,13 @@ def _step_name(device: DeviceMeasurements) -> str:
 
 
 def _named(events: TimelineEvents, names: OwnNames) -> tuple[TimelineEvents, tuple[str, ...]]:
-    """Events whose names are indices, the most frequent first, and the names."""
+    """Events whose names are indices, the most frequent first, and the names.
+
+    Ranges come last: each step may have a name of its own, and there are many steps.
+    """
     ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
-    order = np.argsort(-count, kind="stable")
+    others = np.bincount(inverse, weights=events.kind != EventKind.RANGE, minlength=ids.size)
+    order = np.lexsort((-count, others == 0))
     texts = [
         "" if i == ABSENT else _short(names_no_one(text))
         for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity
 from overlapcheck.quantities import duration, percent
-from overlapcheck.renderers._html_causes import slots
 from overlapcheck.renderers._html_head import definitions
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import header, page, verdict
@@ -36,7 +35,7 @@ class ComparisonHtml:
             f"{word} {first.base.report} against {first.new.report}",
             _body(comparison),
             styles=("style.css", "comparison.css"),
-            scripts=("page.js",),
+            scripts=("theme.js", "themed.js"),
             data=[],
         )
 
@@ -44,7 +43,6 @@ class ComparisonHtml:
 def _body(comparison: Comparison) -> Html:
     titled = list(zip(comparison.devices, words.titles(comparison), strict=True))
     titled.sort(key=lambda pair: _ORDER.index(pair[0].change))
-    slot = slots(side.idle for device, _ in titled for side in (device.base, device.new))
     code = f"exit code {int(comparison.exit_code)}"
     judged = words.outcome(comparison)
     first = comparison.devices[0]
@@ -63,7 +61,7 @@ def _body(comparison: Comparison) -> Html:
             "main",
             _remarks(comparison),
             _contents(titled) if len(titled) > 1 else None,
-            *(_device(*one, n, len(titled), slot) for n, one in enumerate(titled)),
+            *(_device(*one, n, len(titled)) for n, one in enumerate(titled)),
         ),
         el("footer", el("p", f"Noise: {comparison.noise_rule}.", cls="dim")),
     )
@@ -100,16 +98,14 @@ def _contents(titled: list[tuple[DeviceComparison, str]]) -> Html:
     return el("nav", el("ol", *links), aria_label="devices")
 
 
-def _device(
-    device: DeviceComparison, title: str, number: int, devices: int, slot: dict[str, int]
-) -> Html:
+def _device(device: DeviceComparison, title: str, number: int, devices: int) -> Html:
     heading = el("h2", f"{title}, {words.gpu(device)}")
     content = html(
         _quantities(device),
         _divided(device),
-        steps_block(device, slot),
-        ledger_table(device, slot),
-        causes_block(device, slot),
+        steps_block(device),
+        ledger_table(device),
+        causes_block(device),
     )
     facts = {"cls": "device", "id": f"device-{number}"}
     if devices == 1:

@@ -32,7 +32,7 @@ class FleetHtml:
             f"{report.outcome.value} {_program(report)}",
             _body(report),
             styles=("style.css", "fleet.css"),
-            scripts=("fleet.js", "page.js"),
+            scripts=("fleet.js", "theme.js", "themed.js"),
             data=[],
         )
 
@@ -59,7 +59,7 @@ def _body(report: FleetReport) -> Html:
             head.notes_block(report),
             head.checks_block(report.checks),
             stragglers_block(report, pages),
-            causes_block(report, slot),
+            causes_block(report),
             outliers_block(report, pages),
             ranks_block(report, slot, pages),
             meetings_block(report),
