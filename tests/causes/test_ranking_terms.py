@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,13 +35,15 @@ class Made:
     id: str
     blamed: Intervals
     advice: str = ""
+    placed: bool = True
     title: str = "made up"
     caveat: str = ""
     lacks: None = None
 
     def detect(self, _device: DeviceMeasurements, _measured: Measurements, /) -> Evidence | None:
         fact = f"{self.id} is at work"
-        return Evidence(self.blamed, (fact,), Confidence.SURE, advice=self.advice)
+        sure = Confidence.SURE
+        return Evidence(self.blamed, (fact,), sure, placed=self.placed, advice=self.advice)
 
     def advise(self, _measured: Measurements, once: bool = False, /) -> str:
         return f"once: {once}"
@@ -51,11 +54,11 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> Ranked:
     """Findings about a device that computes nothing, in a window of 100 us: 2 % are 2 us."""
 
     def found(
-        costs: Costs, wins: Sequence[Prediction] = (), taken_ns: int = 0, advice: str = ""
+        costs: Costs, wins: Sequence[Prediction] = (), taken_ns: int = 0, **about: Any
     ) -> Sequence[Finding]:
         start = 10_000 * np.arange(STEPS)
         made = {
-            cause: Made(cause, Intervals.of(start, start + np.array(cost)), advice)
+            cause: Made(cause, Intervals.of(start, start + np.array(cost)), **about)
             for cause, cost in costs.items()
         }
         monkeypatch.setattr(_ranking, "causes", lambda: made)
@@ -210,6 +213,16 @@ def test_no_repair_is_promised_where_there_is_none(ranked: Ranked) -> None:
         **dict.fromkeys(none, 0),
         "event-wait": 9000,
     }
+
+
+@pytest.mark.parametrize(("placed", "saves"), [(True, 9000), (False, 8000)])
+def test_time_that_has_no_place_has_none_before_the_first_step(
+    ranked: Ranked, placed: bool, saves: int
+) -> None:
+    (one,) = ranked({"contention": [1000] * STEPS}, placed=placed)
+
+    assert one.saves_at_most_ns == saves
+    assert one.steps_hit == (8 if placed else None)
 
 
 def test_causes_that_cost_as_much_stand_by_name(ranked: Ranked) -> None:

@@ -133,6 +133,20 @@ def test_as_many_steps_may_have_more_of_it(cost: list[int], most: int) -> None:
     assert per_step(*cost) == most
 
 
+def test_as_many_steps_may_have_more_of_what_can_be_won() -> None:
+    """Kernels wait 3 us for pages in each of three steps; or the device is idle as long, in one."""
+    start = 10_000 * np.arange(3)
+    steps = StepTimes.filled(3, start_ns=start, end_ns=start + 10_000)
+    stalled = Intervals.of(start + 5_000, start + 8_000)
+    every = Intervals.span(0, WINDOW_NS)
+
+    assert most_of(device(steps=steps, compute=every, stalled=stalled)) == 9_000 + 3_000
+    rest = every - stalled
+    assert most_of(device(steps=steps, compute=rest)) == 9_000 + 3_000
+    taken = Intervals.span(5_000, 8_000) | Intervals.span(25_000, 28_000)
+    assert most_of(device(steps=steps, compute=rest, taken=taken)) == 3_000 + 6_000
+
+
 def met(*members: int) -> Meeting:
     return cast(Meeting, SimpleNamespace(members=members))
 
