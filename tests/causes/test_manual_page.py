@@ -36,3 +36,11 @@ def test_words_are_never_broken() -> None:
         "a-hyphenated a-hyphenated",
     ]
     assert paragraph("x" * 90, "  ") == ["  " + "x" * 90]
+
+
+def test_nor_are_hyphens_a_place_to_break() -> None:
+    assert paragraph("x" * 75 + " ab-cdefgh", "") == ["x" * 75, "ab-cdefgh"]
+
+
+def test_a_page_may_begin_with_a_paragraph() -> None:
+    assert filled("    Two\n    words.") == "    Two words."
