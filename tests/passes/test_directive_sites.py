@@ -107,13 +107,21 @@ def test_a_stack_tells_more_than_a_directive() -> None:
     assert lines(trace, called(15, 25_000)) == [3, ABSENT]
 
 
+def test_a_stack_and_a_directive_are_never_the_same_place() -> None:
+    marks = Backtraces.filled(1, start_ns=14, process=0, tid=1, stack_id=0)
+    stacks = {0: (Frame("train.py", 3, "step"),)}
+    trace = replace(drawn((10, 20, 1, 7)), backtraces=marks, stacks=stacks)
+
+    assert sorted(place.line for place in known_sites(trace).values()) == [3, 7]
+
+
 def test_a_thread_without_marks_leaves_those_of_others() -> None:
-    """The first call is of a thread without any."""
+    """The first calls are of a thread without any."""
     marks = Backtraces.filled(1, start_ns=1_000, process=0, tid=2, stack_id=5)
     stacks = {5: (Frame("train.py", 3, "step"),)}
     trace = replace(TRACE, backtraces=marks, stacks=stacks)
 
-    assert lines(trace, called(900, 1_100, tid=[1, 2])) == [ABSENT, 3]
+    assert lines(trace, called(900, 901, 1_100, tid=[1, 1, 2])) == [ABSENT, ABSENT, 3]
 
 
 @pytest.mark.parametrize(

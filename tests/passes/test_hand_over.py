@@ -89,3 +89,9 @@ def test_what_nobody_saw_launched_was_handed_over_at_no_known_time() -> None:
     }
     assert submitted([11_000, 13_000], **launched) == [ABSENT_TIME, 13_000]
     assert submitted([11_000, 13_000], done=[True, False], **launched)[0] == ABSENT_TIME
+
+
+def test_a_kind_of_which_no_launch_was_seen_leaves_the_others() -> None:
+    launched = {"launch_start_ns": [ABSENT_TIME, 5_000], "work": [int(Work.COMPUTE), int(Work.H2D)]}
+
+    assert submitted([11_000, 13_000], **launched) == [ABSENT_TIME, 13_000]
