@@ -294,15 +294,6 @@ def test_it_waited_when_half_of_the_copy_was_done(begin: int, end: int, inside: 
     assert found == [(Reason.HOST_SYNC, 5) if inside else None]
 
 
-def test_of_a_copy_of_odd_length_half_is_rounded_down() -> None:
-    """One that runs for 3 ns, and a call from its second on."""
-    odd = {"start_ns": [100_000, 100_003], "end_ns": [100_003, 170_000]}
-
-    assert by_host(odd, held=[(1, 100_001, 100_002, Reason.HOST_SYNC, 5)]) == [
-        (Reason.HOST_SYNC, 5)
-    ]
-
-
 @pytest.mark.parametrize("reason", Reason)
 def test_only_calls_that_return_when_the_device_is_done_wait_for_it(reason: Reason) -> None:
     found = by_host({}, held=[(1, 90_000, 160_000, reason, 5)])
@@ -464,6 +455,9 @@ def test_only_copies_that_nothing_but_copies_held_up_outlast_compute() -> None:
     assert not outlasts({"work": [C, D2D, C]})
     assert not outlasts({"end_ns": [44_000, 150_000, 200_000]}, **before)
     assert outlasts({"end_ns": [43_999, 150_000, 200_000]}, **before)
+    unknown = [0, ABSENT_TIME, 0]  # nobody saw it launched
+    assert outlasts({}, submit_ns=unknown)
+    assert not outlasts({"end_ns": [44_000, 150_000, 200_000]}, submit_ns=unknown, **before)
     for work in Work:
         held_up = {"work": [int(work), H2D, C]}
         assert outlasts(held_up, **before) is (work in LINK_COPIES)
@@ -547,16 +541,18 @@ def test_before_all_compute_is_before_the_first_kernel_begins() -> None:
     assert before_all({"work": [H2D, D2D, C]}) == [None]
     assert before_all({}, predecessor=[ABSENT, ABSENT, 0]) == [None]
     assert before_all({}, {"kernel": ABSENT}) == [None]
-    # No compute at all.
-    assert before_all({"work": [H2D, H2D, H2D]}) == [None]
+    # No compute at all, at times on both sides of 0.
+    none = {"work": [H2D, H2D, H2D]}
+    assert before_all(none) == before_all(none | {"end_ns": [-20, -10, 0]}) == [None]
 
 
 def test_before_all_compute_the_next_part_of_the_piece_is_what_waited() -> None:
-    """A copy after it; the kernel waits for that by a stream."""
+    """A copy after it; the kernel waits for that by a stream, and starts a little later."""
     parts = {
-        "start_ns": [100_000, 150_000],
-        "end_ns": [150_000, 170_000],
-        "operation": [1, 2],
+        "start_ns": [100_000, 150_000, 170_000],
+        "end_ns": [150_000, 170_000, 172_000],
+        "operation": [1, 2, 3],
+        "part": [FILL, FILL, LATENCY],
         "kernel": 3,
     }
     ops = {
@@ -574,8 +570,10 @@ def test_before_all_compute_the_next_part_of_the_piece_is_what_waited() -> None:
         (Reason.DEFAULT_STREAM, ABSENT),
         (Reason.SAME_STREAM, ABSENT),
     ]
+    two = {name: value[:2] if isinstance(value, list) else value for name, value in parts.items()}
+    assert before_all(ops, two, **depends)[0] == (Reason.DEFAULT_STREAM, ABSENT)
     # Parts of two pieces: the kernel that ends each waited for neither, or for its own.
-    apart = {**parts, "piece": [0, 1]}
+    apart = {**parts, "piece": [0, 1, 1]}
     assert before_all(ops, apart, **depends) == [None, (Reason.SAME_STREAM, ABSENT)]
 
 
