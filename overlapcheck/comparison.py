@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from overlapcheck.device_report import LedgerEntry
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.finding import SourceLine
-from overlapcheck.report import LedgerEntry
 from overlapcheck.verdict import EXIT_CODES, Outcome
 
 SCHEMA = 1

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-_FILE = click.Path(path_type=Path)
+from overlapcheck.cli.option_types import FileName
+
+_FILE = FileName(path_type=Path)
 
 
 @click.command(short_help="What repairing a cause would win, predicted by replaying the steps.")

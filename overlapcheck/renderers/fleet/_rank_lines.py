@@ -9,15 +9,7 @@ from rich.text import Text
 from overlapcheck.fleet import FleetReport, Straggler
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
-from overlapcheck.renderers._terminal_text import (
-    BOLD,
-    Cell,
-    most,
-    paragraph,
-    styled,
-    table,
-    text_of,
-)
+from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._words import (
     deviations,
     in_unit,
@@ -25,6 +17,7 @@ from overlapcheck.renderers.fleet._words import (
     straggler_text,
     telling_rows,
 )
+from overlapcheck.renderers.formats.page import most
 from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import Outcome
 

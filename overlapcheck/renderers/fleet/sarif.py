@@ -20,8 +20,8 @@ from overlapcheck.renderers._sarif_document import (
     message,
     sarif_text,
 )
-from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers.fleet import _words as words
+from overlapcheck.renderers.formats.rooted import RootedFormat
 from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import Outcome
 
