@@ -16,6 +16,8 @@ from overlapcheck.verdict import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
 FLEET_SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
 FAILING_RANKS = "failing ranks"
@@ -218,6 +220,20 @@ class FleetReport:
         from overlapcheck.showing import text_of
 
         return text_of(self, "json")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """A table of all ranks as a pandas DataFrame; times in ns, shares of one.
+
+        Args:
+            name: "ranks" (one row each), "checks", "causes", "idle", "collectives", "waits",
+                "stragglers", "outliers" or "lost".
+
+        Raises:
+            PolicyInvalid: there is no such table.
+        """
+        from overlapcheck.showing import frame_of
+
+        return frame_of(self, name)
 
     def _repr_html_(self) -> str:
         """The page, in a notebook."""

@@ -47,8 +47,9 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
         write(path, text_for(path, report, judging.detail))
     if judging.tables is not None and report.measurements is not None:
         from overlapcheck.cli.tables import write_tables
+        from overlapcheck.reporting.tables import measured_tables
 
-        write_tables(report.measurements, judging.tables, judging.tables_format)
+        write_tables(measured_tables(report.measurements), judging.tables, judging.tables_format)
     append_summary(lambda: renderers()["markdown"].render(report))
     return report.verdict.exit_code
 
