@@ -49,7 +49,8 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
         from overlapcheck.cli.tables import write_tables
         from overlapcheck.reporting.tables import measured_tables
 
-        write_tables(measured_tables(report.measurements), judging.tables, judging.tables_format)
+        tables = {name: (one,) for name, one in measured_tables(report.measurements).items()}
+        write_tables(tables, judging.tables, judging.tables_format)
     append_summary(lambda: renderers()["markdown"].render(report))
     return report.verdict.exit_code
 

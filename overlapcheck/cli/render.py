@@ -37,7 +37,7 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail:
 
     \b
     overlapcheck render result.json
-    overlapcheck render result.json -o report.md -o junit.xml
+    overlapcheck render result.json -o report.md -o checks.junit.xml
 
     The exit code says whether this worked, whatever the verdict: 0, 2 for a wrong option, 4 for a
     file that cannot be read or written. A result holds no events: the html format draws its typical

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ def table_files(folder: Path, kind: str) -> list[Path]:
     return [folder / f"{name}.{kind}" for name in (*table_names(), *fleet_table_names())]
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) -> None:
+def write_tables(tables: Mapping[str, Iterable[pd.DataFrame]], folder: Path, kind: str) -> None:
     """Write tables into a folder, which is made where it is missing.
 
     Args:
-        tables: by the names of their files.
+        tables: by the names of their files; each in parts with the same columns, one at least.
         folder: where they go.
         kind: "parquet" or "csv", also the suffix of the files.
 
@@ -35,8 +35,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, kind: str) ->
         OutputUnwritable: naming the folder or file.
     """
     make_folder(folder)
-    for name, frame in tables.items():
-        replace(folder / f"{name}.{kind}", partial(_write, frame, kind))
+    for name, parts in tables.items():
+        replace(folder / f"{name}.{kind}", partial(_csv if kind == "csv" else _parquet, parts))
 
 
 def make_folder(folder: Path) -> None:
@@ -54,15 +54,21 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
-def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with texts that no spreadsheet takes for a formula."""
-    texts: list[str] = list(frame.select_dtypes("string").columns)
-    safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
-    return frame.assign(**safe)
+def _csv(parts: Iterable[pd.DataFrame], path: Path) -> None:
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        for number, frame in enumerate(parts):
+            texts: list[str] = list(frame.select_dtypes("string").columns)
+            safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
+            frame.assign(**safe).to_csv(file, index=False, header=number == 0)
 
 
-def _write(frame: pd.DataFrame, kind: str, path: Path) -> None:
-    if kind == "csv":
-        safe_cells(frame).to_csv(path, index=False, errors="replace")
-    else:
-        frame.to_parquet(path, index=False)
+def _parquet(parts: Iterable[pd.DataFrame], path: Path) -> None:
+    from pyarrow import Table
+    from pyarrow.parquet import ParquetWriter
+
+    left = iter(parts)
+    first = Table.from_pandas(next(left), preserve_index=False)
+    with ParquetWriter(path, first.schema) as writer:
+        writer.write_table(first)
+        for frame in left:
+            writer.write_table(Table.from_pandas(frame, first.schema, preserve_index=False))

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -278,7 +279,7 @@ def test_tables_are_of_all_ranks_in_their_order(
     kind: str, analyze: Analyze, job: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "deep" / "tables"
-    read = {"parquet": pd.read_parquet, "csv": pd.read_csv}[kind]
+    read: Any = {"parquet": pd.read_parquet, "csv": pd.read_csv}[kind]
     _, out, err = analyze(
         job, "--tables", folder, "--tables-format", kind, "--format", "json", "--jobs", 2
     )
@@ -346,7 +347,7 @@ def test_a_rank_whose_tables_cannot_be_kept_keeps_its_verdict(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("overlapcheck.cli.rank_tables._leave", full)
+    monkeypatch.setattr("overlapcheck.reporting.rank_parts.RankParts.leave", full)
     monkeypatch.setattr("overlapcheck.cli.rank_engine.LocalPool", lambda _: ThisProcess())
     code, out, err = analyze(job, "--tables", tmp_path / "t")
 

@@ -236,7 +236,9 @@ def many(ranks: int = 300) -> FleetReport:
 
 def hostile(text: str) -> FleetReport:
     """A job in which every text is this one, or ends in it."""
-    return _renamed(replace(failing(), lost=LOST, missing=MISSING, reports=10), text)
+    job = replace(failing(), lost=LOST, missing=MISSING, reports=10)
+    renamed: FleetReport = _renamed(job, text)
+    return renamed
 
 
 def _renamed(value: Any, name: str) -> Any:
