@@ -228,11 +228,18 @@ def test_results_of_another_user_are_not_resumed(
 # ---- what one report has, ranks have
 
 
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No workers: these take a second to start."""
+    monkeypatch.setattr("overlapcheck.cli.rank_engine.LocalPool", lambda _: ThisProcess())
+
+
+@pytest.mark.usefixtures("in_process")
 def test_every_format_is_printed_and_written(analyze: Analyze, job: Path, tmp_path: Path) -> None:
     suffixes = [".xml", ".md", ".sarif", ".github.txt", ".perfetto.json", ".brief.json"]
     files = [tmp_path / f"f{suffix}" for suffix in suffixes]
     code, out, _ = analyze(
-        job, "--format", "junit", "--jobs", 1, *(part for file in files for part in ("-o", file))
+        job, "--format", "junit", *(part for file in files for part in ("-o", file))
     )
 
     assert code == 1
@@ -241,6 +248,7 @@ def test_every_format_is_printed_and_written(analyze: Analyze, job: Path, tmp_pa
     assert all(file.stat().st_size > 500 for file in files)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_saved_job_is_rendered_as_it_was_judged(
     analyze: Analyze,
     job: Path,
@@ -249,7 +257,7 @@ def test_a_saved_job_is_rendered_as_it_was_judged(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     saved, direct, again = (tmp_path / name for name in ("f.json", "f.md", "again.md"))
-    _, out, _ = analyze(job, "-o", saved, "-o", direct, "--jobs", 1)
+    _, out, _ = analyze(job, "-o", saved, "-o", direct)
 
     arguments = ["overlapcheck", "render", str(saved), "--format", "terminal", "-o", str(again)]
     monkeypatch.setattr("sys.argv", arguments)
@@ -261,13 +269,14 @@ def test_a_saved_job_is_rendered_as_it_was_judged(
     assert again.read_text() == direct.read_text()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_the_summary_of_a_ci_job_gets_the_comment(
     analyze: Analyze, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    analyze(job, "--jobs", 1)
+    analyze(job)
 
     assert summary.read_text().startswith(
         "before\n<!-- overlapcheck -->\n### ❌ overlapcheck: FAIL"
@@ -301,10 +310,11 @@ def test_tables_are_of_all_ranks_in_their_order(
         assert tables[name]["rank"].is_monotonic_increasing
 
 
+@pytest.mark.usefixtures("in_process")
 def test_tables_of_one_report_are_those_of_its_rank(
     analyze: Analyze, job: Path, tmp_path: Path
 ) -> None:
-    analyze(job, "--tables", tmp_path / "all", "--jobs", 1)
+    analyze(job, "--tables", tmp_path / "all")
     analyze(job / "rank_2.sqlite", "--tables", tmp_path / "one")
 
     for name in table_names():
@@ -314,6 +324,7 @@ def test_tables_of_one_report_are_those_of_its_rank(
         pd.testing.assert_frame_equal(mine, alone, check_dtype=len(alone) > 0)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_ranks_of_one_report_have_their_own_rows(analyze: Analyze, tmp_path: Path) -> None:
     fleets.write_rank(
         "gpu0 s7 kernel k |..bbbb..dddd|\ngpu1 s7 kernel k |..aa....cc..|\n"
@@ -330,17 +341,19 @@ def test_ranks_of_one_report_have_their_own_rows(analyze: Analyze, tmp_path: Pat
     }
 
 
+@pytest.mark.usefixtures("in_process")
 def test_tables_are_whole_where_results_were_kept(
     analyze: Analyze, job: Path, tmp_path: Path
 ) -> None:
-    analyze(job, "-o", tmp_path / "f.json", "--resume", "--jobs", 1)
-    analyze(job, "-o", tmp_path / "f.json", "--resume", "--tables", tmp_path / "t", "--jobs", 1)
-    analyze(job, "--tables", tmp_path / "u", "--jobs", 1)
+    analyze(job, "-o", tmp_path / "f.json", "--resume")
+    analyze(job, "-o", tmp_path / "f.json", "--resume", "--tables", tmp_path / "t")
+    analyze(job, "--tables", tmp_path / "u")
 
     for file in (tmp_path / "u").iterdir():
         assert (tmp_path / "t" / file.name).read_bytes() == file.read_bytes()
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_rank_whose_tables_cannot_be_kept_keeps_its_verdict(
     analyze: Analyze, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,7 +361,6 @@ def test_a_rank_whose_tables_cannot_be_kept_keeps_its_verdict(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("overlapcheck.reporting.rank_parts.RankParts.leave", full)
-    monkeypatch.setattr("overlapcheck.cli.rank_engine.LocalPool", lambda _: ThisProcess())
     code, out, err = analyze(job, "--tables", tmp_path / "t")
 
     assert (code, out.count("lost")) == (1, 0)

@@ -106,7 +106,7 @@ def _reports(report: FleetReport) -> Case:
     lost = [("lost", words.lost_text(one)) for one in report.lost[:MAX_LOST]]
     more = len(report.lost) - len(lost)
     lost += [("and", count_of(more, "more report"))] if more else []
-    said = f"{count_of(len(report.lost), 'report')} lost of {report.reports}"
+    said = f"{len(report.lost)} of {count_of(report.reports, 'report')} lost"
     return _job_case("reports", said, _element(report, False, True), lines_of(lost))
 
 
