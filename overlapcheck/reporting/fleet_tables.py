@@ -45,12 +45,18 @@ def fleet_table_names() -> tuple[str, ...]:
 def _frame(columns: str, rows: Iterable[Row]) -> pd.DataFrame:
     """A frame whose columns have the same types whatever is in them."""
     kinds = dict(column.rsplit(":", 1) for column in columns.split())
-    frame = pd.DataFrame(list(rows), columns=list(kinds))
-    for name, kind in kinds.items():
-        frame[name] = frame[name].astype(_KINDS[kind])
-        if kind == "text":
-            frame[name] = frame[name].map(names_no_one, na_action="ignore").astype("string")
-    return frame
+    listed = list(rows)
+    return pd.DataFrame(
+        {name: _column([row.get(name) for row in listed], kind) for name, kind in kinds.items()}
+    )
+
+
+def _column(values: list[Any], kind: str) -> pd.Series[Any]:
+    if kind == "text":
+        # Bytes of a file's name that are no text have no place in a column of texts.
+        values = [None if value is None else names_no_one(value) for value in values]
+    column: pd.Series[Any] = pd.Series(values, dtype=_KINDS[kind])
+    return column
 
 
 _KINDS: dict[str, Any] = {"text": "string", "whole": "Int64", "real": "float64", "bool": "boolean"}
