@@ -160,7 +160,9 @@ def analyze(
         from overlapcheck.streams.checks import stream_checks
 
         verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
-    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
+    report = build_report(
+        Path(path).absolute(), trace, measured, verdict, found, reading.excerpt
+    )
     report = replace(report, wants_control=judged.wants_control, streams=streams)
     return with_timelines(report, trace, measured) if reading.timeline else report
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overlapcheck.excerpt import ExcerptBounds
+
 if TYPE_CHECKING:
     from overlapcheck.source import Source
 
@@ -43,6 +45,8 @@ class Reading:
     """Folder of the program's source: its lines may be shown beside those of the current one's."""
     timeline: bool = True
     """Whether to read out what HTML and Perfetto draw; False saves its time."""
+    excerpt: ExcerptBounds = ExcerptBounds()
+    """How much of each device a result keeps to be drawn beside others."""
     jobs: int | None = None
     """Recordings read at once, where there are several; None takes as many as there are cores."""
     progress: Progress = silent

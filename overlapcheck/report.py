@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.captured import CapturedReport
 from overlapcheck.collective_speed import CollectiveSpeed
+from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import Measurements
@@ -253,6 +254,9 @@ class DeviceReport:
     """Of its steps, as recorded and the program's own; None without steps."""
     own_window_ns: int | None = None
     """Length of the window at the program's own pace, which `recoverable` is of then."""
+    excerpt: Excerpt | None = field(default=None, repr=False)
+    """A few steps as events, to be drawn beside those of another report; None in baselines, and in
+    results of earlier versions."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from overlapcheck._version import __version__
 from overlapcheck.collective_speed import device_speeds
 from overlapcheck.columns import ABSENT, Index, Ints
+from overlapcheck.excerpt import ExcerptBounds
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
@@ -31,6 +32,7 @@ from overlapcheck.report import (
 )
 from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
+from overlapcheck.reporting.excerpt import draw_excerpt
 from overlapcheck.reporting.picture import draw
 from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
@@ -48,6 +50,7 @@ def build_report(
     measured: Measurements,
     verdict: Verdict,
     findings: tuple[Finding, ...] = (),
+    bounds: ExcerptBounds | None = None,
 ) -> Report:
     """The report of one analysed trace, without timelines.
 
@@ -57,6 +60,7 @@ def build_report(
         measured: the numbers.
         verdict: the judgement.
         findings: ranked causes.
+        bounds: of the excerpts that it keeps; None takes the usual.
     """
     report = Report(
         tool_version=__version__,
@@ -70,7 +74,18 @@ def build_report(
         thresholds=measured.thresholds.moved(),
         measurements=measured,
     )
-    return cleaned(report)
+    return _with_excerpts(cleaned(report), trace, measured, bounds or ExcerptBounds())
+
+
+def _with_excerpts(
+    report: Report, trace: Trace, measured: Measurements, bounds: ExcerptBounds
+) -> Report:
+    held = measured.thresholds.blocking_call_ns
+    devices = tuple(
+        replace(one, excerpt=draw_excerpt(trace, device, held, bounds))
+        for one, device in zip(report.devices, measured.devices, strict=True)
+    )
+    return replace(report, devices=devices)
 
 
 def with_timelines(report: Report, trace: Trace, measured: Measurements) -> Report:
