@@ -20,6 +20,7 @@ from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
 from overlapcheck.errors import NotTrimmed, OverlapcheckError
+from overlapcheck.excerpt import RANK_BOUNDS
 from overlapcheck.finding import Finding
 from overlapcheck.job import Job
 from overlapcheck.measurements import Measurements, WindowSource
@@ -374,7 +375,8 @@ def _step_ns(report: Report) -> float | None:
 
 def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
     """One of several reports, with the control recordings that belong to it; else as `analyze`."""
-    return analyze(path, control=controls.get(path, ()), **options)
+    reading = replace(options.pop("reading", None) or Reading(), excerpt=RANK_BOUNDS)
+    return analyze(path, control=controls.get(path, ()), reading=reading, **options)
 
 
 def trim(path: str | Path, *, rename: bool = False, reading: Reading | None = None) -> Trimmed:

@@ -16,6 +16,7 @@ from overlapcheck.fleet import (
     MissingRanks,
     Outlier,
     RankPage,
+    RankTimeline,
     Straggler,
 )
 from overlapcheck.pace import Pace
@@ -94,6 +95,7 @@ class SavedFleetReport(Struct, frozen=True, kw_only=True):
     lost: tuple[LostReport, ...]
     pages: tuple[RankPage, ...]
     ranks: tuple[SavedRank, ...]
+    timelines: tuple[RankTimeline, ...]
 
     @classmethod
     def of(cls, report: FleetReport) -> SavedFleetReport:
