@@ -42,6 +42,7 @@ class ExcerptBounds:
     """Whether the calls of host threads are in it."""
 
 
+USUAL_BOUNDS = ExcerptBounds()
 RANK_BOUNDS = ExcerptBounds(events=400, threads=False)
 """Of one rank of many: what it ran and where it waited."""
 
@@ -70,7 +71,7 @@ class ExcerptRow:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """The typical step of a device with its neighbours; without steps, the whole window."""
+    """The typical step of a device with those after it; without steps, the whole window."""
 
     start_ns: int
     """On the report's clock."""

@@ -20,7 +20,6 @@ from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
 from overlapcheck.errors import NotTrimmed, OverlapcheckError
-from overlapcheck.excerpt import RANK_BOUNDS
 from overlapcheck.finding import Finding
 from overlapcheck.job import Job
 from overlapcheck.measurements import Measurements, WindowSource
@@ -33,7 +32,7 @@ from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report, with_timelines
+from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -161,11 +160,9 @@ def analyze(
         from overlapcheck.streams.checks import stream_checks
 
         verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
-    report = build_report(
-        Path(path).absolute(), trace, measured, verdict, found, reading.excerpt
-    )
+    report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
-    return with_timelines(report, trace, measured) if reading.timeline else report
+    return with_drawings(report, trace, measured, reading)
 
 
 def at_own_pace(
@@ -375,8 +372,7 @@ def _step_ns(report: Report) -> float | None:
 
 def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
     """One of several reports, with the control recordings that belong to it; else as `analyze`."""
-    reading = replace(options.pop("reading", None) or Reading(), excerpt=RANK_BOUNDS)
-    return analyze(path, control=controls.get(path, ()), reading=reading, **options)
+    return analyze(path, control=controls.get(path, ()), **options)
 
 
 def trim(path: str | Path, *, rename: bool = False, reading: Reading | None = None) -> Trimmed:
@@ -467,7 +463,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
+    each = replace(reading.of_rank, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),

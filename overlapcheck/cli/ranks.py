@@ -32,7 +32,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     if judging.tables is not None:
         raise PolicyInvalid("--tables: not for several reports", "analyse one report at a time")
     paths, policy = found.reports, judging.policy
-    reading = Reading(nsys, judging.cache, source_root=judging.source_root, timeline=False)
+    reading = Reading(nsys, judging.cache, source_root=judging.source_root).of_rank
     how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "reading": reading}
     how["controls"] = controls_by_report(paths, fleet.control)
     engine = engine_of(fleet, len(paths))

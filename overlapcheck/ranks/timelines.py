@@ -1,8 +1,8 @@
 """The telling ranks' excerpts put on one axis, and who waits for whom in them.
 
-    rank 0   compute ######################[move]      comes last: the others waited for it
-    rank 1   compute ##############[wait...|move]
-             0 = begin of the step                     one clock where ranks meet, else each its own
+rank 0   compute ######################[move]      comes last: the others waited for it
+rank 1   compute ##############[wait...|move]
+         0 = begin of the step                     one clock where ranks meet, else each its own
 """
 
 from __future__ import annotations

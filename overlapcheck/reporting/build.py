@@ -10,11 +10,11 @@ import numpy as np
 from overlapcheck._version import __version__
 from overlapcheck.collective_speed import device_speeds
 from overlapcheck.columns import ABSENT, Index, Ints
-from overlapcheck.excerpt import ExcerptBounds
 from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
 from overlapcheck.pace import Pace
+from overlapcheck.reading import Reading
 from overlapcheck.report import (
     BlockingSummary,
     CaptureSummary,
@@ -50,9 +50,8 @@ def build_report(
     measured: Measurements,
     verdict: Verdict,
     findings: tuple[Finding, ...] = (),
-    bounds: ExcerptBounds | None = None,
 ) -> Report:
-    """The report of one analysed trace, without timelines.
+    """The report of one analysed trace, without drawings.
 
     Args:
         source: the analysed file; only its name is kept.
@@ -60,7 +59,6 @@ def build_report(
         measured: the numbers.
         verdict: the judgement.
         findings: ranked causes.
-        bounds: of the excerpts that it keeps; None takes the usual.
     """
     report = Report(
         tool_version=__version__,
@@ -74,36 +72,29 @@ def build_report(
         thresholds=measured.thresholds.moved(),
         measurements=measured,
     )
-    return _with_excerpts(cleaned(report), trace, measured, bounds or ExcerptBounds())
+    return cleaned(report)
 
 
-def _with_excerpts(
-    report: Report, trace: Trace, measured: Measurements, bounds: ExcerptBounds
-) -> Report:
-    held = measured.thresholds.blocking_call_ns
-    devices = tuple(
-        replace(one, excerpt=draw_excerpt(trace, device, held, bounds))
-        for one, device in zip(report.devices, measured.devices, strict=True)
-    )
-    return replace(report, devices=devices)
-
-
-def with_timelines(report: Report, trace: Trace, measured: Measurements) -> Report:
-    """The report with the timeline of every device, for pages.
+def with_drawings(report: Report, trace: Trace, measured: Measurements, reading: Reading) -> Report:
+    """The report with an excerpt of every device and, where that is wanted, its timeline.
 
     Args:
         report: as it was built.
         trace: what it is of.
         measured: the numbers.
+        reading: how much of these there is to be.
     """
-    devices = tuple(
-        replace(
-            one,
-            timeline=cleaned(draw_timeline(trace, device, report.findings, one.picture, measured)),
-        )
-        for one, device in zip(report.devices, measured.devices, strict=True)
-    )
-    return replace(report, devices=devices)
+
+    def drawn(one: DeviceReport, device: DeviceMeasurements) -> DeviceReport:
+        held = measured.thresholds.blocking_call_ns
+        one = replace(one, excerpt=draw_excerpt(trace, device, held, reading.excerpt))
+        if not reading.timeline:
+            return one
+        timeline = draw_timeline(trace, device, report.findings, one.picture, measured)
+        return replace(one, timeline=cleaned(timeline))
+
+    pairs = zip(report.devices, measured.devices, strict=True)
+    return replace(report, devices=tuple(drawn(*pair) for pair in pairs))
 
 
 def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:

@@ -1,4 +1,4 @@
-"""The typical step of a device and its neighbours, as events that a result can keep."""
+"""The typical step of a device and those after it, as events that a result can keep."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def draw_excerpt(
 
 
 def _shown(steps: StepTimes) -> tuple[slice, int]:
-    """The typical step with one before and after it, and where it is among these.
+    """The typical step with those after it, and where it is among these.
 
     Of steps that are as near to the median it is the one nearest to the middle, so that ranks that
     keep step with each other show the same one.
@@ -86,7 +86,7 @@ def _shown(steps: StepTimes) -> tuple[slice, int]:
     off: Index = (np.abs(steps.step_ns - median) // max(median * _ALIKE, 1.0)).astype(np.intp)
     apart = np.abs(np.arange(count) - count // 2)
     typical = int(np.lexsort((apart, off))[0])
-    first = min(max(typical - 1, 0), max(count - STEPS, 0))
+    first = min(typical, max(count - STEPS, 0))
     return slice(first, first + STEPS), typical - first
 
 
