@@ -11,10 +11,11 @@ from overlapcheck.renderers import _html_streams as streams
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
 from overlapcheck.renderers._html_tables import tables
-from overlapcheck.renderers._html_timeline import timeline_block, timeline_data
+from overlapcheck.renderers._html_timeline import TIMELINE_SCRIPTS, timeline_block, timeline_data
 from overlapcheck.report import DeviceReport, Report
 from overlapcheck.verdict import Outcome
 
+SCRIPTS = (*TIMELINE_SCRIPTS, "search.js", "address.js", "theme.js", "page.js")
 _ORDER = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 _OPEN_DEVICES = 2
 """Devices shown unfolded where there are several, the worst first."""
@@ -35,7 +36,7 @@ class HtmlRenderer:
             f"{report.verdict.outcome.value} {report.capture.report}",
             _body(report, devices, slot),
             styles=("style.css",),
-            scripts=("timeline.js", "page.js"),
+            scripts=SCRIPTS,
             data=[_data(report, device, slot) for device in devices],
         )
 
@@ -109,7 +110,10 @@ def _data(report: Report, device: DeviceReport, slot: dict[str, int]) -> dict[st
     """What the script draws of a device; None without a timeline."""
     if device.timeline is None:
         return None
-    data = timeline_data(device.timeline, slot)
+    key = head.key_of(device)
+    own = (found.cause for found in report.findings if found.device == key)
+    rank = {cause: number for number, cause in enumerate(own, 1)}
+    data = timeline_data(device.timeline, slot, rank)
     graph = streams.graph_of(report.streams, device.process)
     if graph is not None:
         data["instances"] += streams.edge_instances(graph, device.timeline)

@@ -36,7 +36,7 @@ class ComparisonHtml:
             f"{word} {first.base.report} against {first.new.report}",
             _body(comparison),
             styles=("style.css", "comparison.css"),
-            scripts=("page.js",),
+            scripts=("theme.js", "themed.js"),
             data=[],
         )
 

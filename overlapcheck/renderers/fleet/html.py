@@ -32,7 +32,7 @@ class FleetHtml:
             f"{report.outcome.value} {_program(report)}",
             _body(report),
             styles=("style.css", "fleet.css"),
-            scripts=("fleet.js", "page.js"),
+            scripts=("fleet.js", "theme.js", "themed.js"),
             data=[],
         )
 
