@@ -79,13 +79,16 @@ def shared_axis(
     )
 
 
-def shared_axis_data(lanes: Sequence[Lane], slot: Mapping[str, int], origin: str) -> dict[str, Any]:
+def shared_axis_data(
+    lanes: Sequence[Lane], slot: Mapping[str, int], origin: str, *, compared: bool = False
+) -> dict[str, Any]:
     """What the script draws.
 
     Args:
         lanes: as in the figure.
         slot: colour of each cause.
         origin: what the axis counts from.
+        compared: whether the second lane shows what it won or lost against the first.
     """
     ends = [lane.at_ns + lane.excerpt.length_ns for lane in lanes]
     steps = [lane.step_end_ns for lane in lanes if lane.step_end_ns is not None]
@@ -94,6 +97,7 @@ def shared_axis_data(lanes: Sequence[Lane], slot: Mapping[str, int], origin: str
         "length": length,
         "view": [0, min(round(max(steps) * _ROOM), length) if steps else length],
         "origin": origin,
+        "compared": compared,
         "lanes": [_lane(lane, slot) for lane in lanes],
     }
 
@@ -117,18 +121,13 @@ def _lane(lane: Lane, slot: Mapping[str, int]) -> dict[str, Any]:
                 one.start_ns + lane.at_ns,
                 one.until_ns + lane.at_ns,
                 one.end_ns + lane.at_ns,
-                clean(_waited(one)),
+                one.kind,
+                clean(one.latest),
             ]
             for one in lane.meetings
             if one.end_ns + lane.at_ns > 0
         ],
     }
-
-
-def _waited(one: DrawnMeeting) -> str:
-    if one.until_ns <= one.start_ns:
-        return ""
-    return f"waits for {one.latest}"
 
 
 def _row_of(excerpt: Excerpt, one: DrawnMeeting) -> int:
@@ -154,7 +153,7 @@ def _legend(lanes: Sequence[Lane], slot: Mapping[str, int], *, waits: bool) -> l
         if int(kind) in kinds
     ]
     if waits:
-        shown.append(el("span", el("span", cls="sw waits"), "waits for the last rank to come"))
+        shown.append(el("span", el("span", cls="sw hollow"), "waits for the last rank to come"))
     idle = [cause for cause in slot if f"idle: {cause}" in causes][:MAX_CAUSES]
     shown += [
         el("span", el("span", cls=f"sw c{slot[cause]}"), f"no compute: {cause}") for cause in idle

@@ -20,7 +20,7 @@ from overlapcheck.trace import Trace
 STEPS = 3
 MAX_NAMES = 200
 MAX_NAME = 80
-_ALIKE = 0.01
+_ALIKE = 0.003
 """Steps whose lengths differ by less of the median are equally typical."""
 
 
@@ -56,7 +56,9 @@ def draw_excerpt(
     rows = [replace(row, label=names_no_one(row.label)) for row in drawing.rows]
     if len(steps):
         rows[0] = replace(rows[0], note=idle)
-    kinds, kept_rows = excerpt_rows(rows, events, start)
+    shown_rows = np.unique(np.append(events.row, 0))
+    events = replace(events, row=np.searchsorted(shown_rows, events.row))
+    kinds, kept_rows = excerpt_rows([rows[n] for n in shown_rows], events, start)
     return Excerpt(
         start_ns=start,
         length_ns=end - start,

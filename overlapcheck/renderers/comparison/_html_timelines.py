@@ -45,7 +45,7 @@ def timelines_data(device: DeviceComparison, slot: Mapping[str, int]) -> dict[st
         return None
     stepped = all(lane.step_end_ns is not None for lane in lanes)
     origin = "the step's begin" if stepped else "the window's begin"
-    return shared_axis_data(lanes, slot, origin)
+    return shared_axis_data(lanes, slot, origin, compared=True)
 
 
 def _lanes(device: DeviceComparison) -> list[Lane]:

@@ -11,11 +11,13 @@ from overlapcheck.quantities import count_of
 from overlapcheck.renderers._html_causes import slots
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
+from overlapcheck.renderers._html_shared_axis import SHARED_AXIS_SCRIPTS
 from overlapcheck.renderers.fleet import _html_head as head
 from overlapcheck.renderers.fleet._html_causes import causes_block
 from overlapcheck.renderers.fleet._html_lost import lost_block
 from overlapcheck.renderers.fleet._html_map import ranks_block
 from overlapcheck.renderers.fleet._html_meetings import meetings_block
+from overlapcheck.renderers.fleet._html_timelines import timelines_block, timelines_data
 from overlapcheck.renderers.fleet._html_unusual import outliers_block, stragglers_block
 from overlapcheck.report import LedgerEntry
 
@@ -31,9 +33,9 @@ class FleetHtml:
         return page(
             f"{report.outcome.value} {_program(report)}",
             _body(report),
-            styles=("style.css", "fleet.css"),
-            scripts=("fleet.js", "theme.js", "themed.js"),
-            data=[],
+            styles=("style.css", "shared_axis.css", "fleet.css"),
+            scripts=("fleet.js", "theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
+            data=timelines_data(report, _slots(report)),
         )
 
 
@@ -41,11 +43,15 @@ def _program(report: FleetReport) -> str:
     return report.settings.program or "several ranks"
 
 
-def _body(report: FleetReport) -> Html:
-    # The same colours in the heat map, in the bars of its rows and beside the causes.
-    slot = slots(
+def _slots(report: FleetReport) -> dict[str, int]:
+    """The same colours in the heat map, in the bars of its rows and beside the causes."""
+    return slots(
         tuple(LedgerEntry(cause, ns) for cause, ns in row.ledger.items()) for row in report.rows
     )
+
+
+def _body(report: FleetReport) -> Html:
+    slot = _slots(report)
     pages = {one.rank: one for one in report.pages}
     return html(
         header(
@@ -59,6 +65,7 @@ def _body(report: FleetReport) -> Html:
             head.notes_block(report),
             head.checks_block(report.checks),
             stragglers_block(report, pages),
+            timelines_block(report, slot, pages),
             causes_block(report, slot),
             outliers_block(report, pages),
             ranks_block(report, slot, pages),
