@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from overlapcheck.device_report import LedgerEntry
 from overlapcheck.errors import ExitCode, OverlapcheckError
 from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import SourceLine
-from overlapcheck.report import LedgerEntry
 from overlapcheck.verdict import EXIT_CODES, Outcome
 
 SCHEMA = 1

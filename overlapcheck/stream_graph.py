@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.stream_contract import (
     EdgeRule,
     HostRule,
@@ -23,7 +24,7 @@ class OperationSeen:
     start_ns: int
     end_ns: int
     stream_id: int
-    row: int = field(default=-1, compare=False)
+    row: int = field(default=ABSENT, compare=False)
     """Row in the process's operations."""
 
 

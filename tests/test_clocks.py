@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.checks.allowed import allowances
 from overlapcheck.checks.judge import judge
 from overlapcheck.clocks import on_device_clock
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.passes.measure import measure
 from overlapcheck.reading import Reading
-from overlapcheck.report import DeviceReport
 from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Trace

@@ -34,6 +34,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "predicting",
     "proving",
     "pytest_plugin",
+    "recording",
     "showing",
 }
 MAX_LINES = 300
@@ -212,11 +213,26 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
         "predicting.py",  # what goes on where the pipeline has measured
-        "proving.py",  # and where it has judged
+        "proving.py",  # where it has judged
+        "recording.py",  # and what comes before it
         # Like the command line: where users come in.
         "pytest_plugin.py",
         "showing.py",
     }
+
+
+@pytest.mark.parametrize("path", modules())
+def test_nobody_imports_what_another_package_keeps_to_itself(path: Path) -> None:
+    own = ".".join(("overlapcheck", *path.relative_to(PACKAGE).parent.parts, ""))
+    private = {
+        match[0]
+        for name in imports_of(path)
+        if (match := re.match(r"(overlapcheck\.(?:[a-z]\w*\.)*)_[a-z]\w*", name))
+        # A package and its rooms see what either keeps; a room, nothing of the one next door.
+        and not (own.startswith(match[1]) or match[1].startswith(own))
+    }
+
+    assert private == set()
 
 
 def outside(*folders: str) -> list[ParameterSet]:

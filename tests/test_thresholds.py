@@ -43,7 +43,6 @@ DECIDING = [
 predictions, and those have a band."""
 DECIDE_NOTHING = {
     "ABSENT": "stands for none",
-    "NO_STEP": "stands for none",
     "_STEP": "packs two numbers into one",
     "_FIRST_SITE": "numbers places",
     "_MOST_DIGITS": "of an int64",

@@ -16,9 +16,9 @@ from overlapcheck.cli.terminal_page import wants_color, wants_plain_signs, width
 from overlapcheck.errors import ExitCode
 from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderer_for_file, renderers
-from overlapcheck.renderers._source_path import RootedFormat
-from overlapcheck.renderers._terminal_format import TerminalFormat
-from overlapcheck.renderers._terminal_text import Detail, Page
+from overlapcheck.renderers.formats.page import Detail, Page
+from overlapcheck.renderers.formats.rooted import RootedFormat
+from overlapcheck.renderers.formats.terminal import TerminalFormat
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging

@@ -22,7 +22,8 @@ from overlapcheck.comparison import (
     Unit,
 )
 from overlapcheck.copies import JUDGED_DIRECTIONS, Direction
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.device_report import DeviceReport
+from overlapcheck.report import Report
 
 
 def compare(

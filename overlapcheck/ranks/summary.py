@@ -7,6 +7,7 @@ import numpy as np
 from overlapcheck.collective_speed import communicator_name, device_speeds
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import Ints
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.fleet import COMPUTE
 from overlapcheck.intervals import Intervals
@@ -14,7 +15,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.rendezvous import attendance, communicator_of, whole_channels
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.report_result import (
     CollectiveSummary,
     DrawnCollectives,

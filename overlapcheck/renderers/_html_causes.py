@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from overlapcheck.device_report import DeviceReport, LedgerEntry
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._plain_text import removing_text
-from overlapcheck.report import DeviceReport, LedgerEntry
 
 SLOTS = 8
 """Colours and textures of causes; what is beyond shares the last."""

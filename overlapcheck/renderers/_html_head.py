@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from overlapcheck.device_report import DeviceReport, WindowSummary
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
-from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 _MARKS = {Outcome.PASS: "ok", Outcome.FAIL: "FAIL", Outcome.INCONCLUSIVE: "?"}

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 from overlapcheck.clean import clean
+from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.renderers._html_markup import Html, el
-from overlapcheck.report import DeviceReport, Picture, PictureRow
 from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
 
 TIMELINE_SCRIPTS = tuple(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from overlapcheck.clean import clean
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
 from overlapcheck.renderers._terminal_head import device_title, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.renderers._window_words import at_pace
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 MAX_TEXT = 600

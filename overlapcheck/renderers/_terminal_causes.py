@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     INDENT,
     clip_middle,
-    columns,
-    most,
     paragraph,
     styled,
-    tells_all,
     text_of,
     width_of,
     wrap,
 )
-from overlapcheck.report import DeviceReport
+from overlapcheck.renderers.formats.page import columns, most, tells_all
 
 MAX_FINDINGS = 5
 MAX_EVIDENCE = 4
@@ -95,10 +93,17 @@ def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
             lines += _body(found)
     rest = [*material[most(MAX_FINDINGS) :], *(f for f in findings if f not in material)]
     if rest and in_full:
-        names = ", ".join(f"{found.cause} {percent(found.share)}" for found in rest)
         lines += [text_of()] if material else []
-        lines += paragraph("smaller", names, hang=9)
+        lines += paragraph("smaller", _smaller(rest), hang=9)
     return lines
+
+
+def _smaller(rest: list[Finding]) -> str:
+    told = [found for found in rest if percent(found.share) != percent(0)]
+    names = [f"{found.cause} {percent(found.share)}" for found in told]
+    if len(told) < len(rest):
+        names.append(f"{len(rest) - len(told)} below {percent(0.0005)}")
+    return ", ".join(names)
 
 
 def _headline(rank: int, found: Finding) -> list[Text]:

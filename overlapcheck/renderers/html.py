@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.quantities import count_of
 from overlapcheck.renderers import _html_causes as causes
 from overlapcheck.renderers import _html_head as head
@@ -12,7 +13,7 @@ from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
 from overlapcheck.renderers._html_tables import tables
 from overlapcheck.renderers._html_timeline import TIMELINE_SCRIPTS, timeline_block, timeline_data
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.verdict import Outcome
 
 SCRIPTS = (*TIMELINE_SCRIPTS, "search.js", "address.js", "theme.js", "page.js")

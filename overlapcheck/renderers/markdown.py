@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from overlapcheck.device_report import CopySummary, DeviceReport
 from overlapcheck.finding import Finding
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
 from overlapcheck.renderers._markdown_text import bounded, details, inline, table
@@ -24,7 +25,7 @@ from overlapcheck.renderers._plain_text import (
     place_text,
     window_text,
 )
-from overlapcheck.report import CopySummary, DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.verdict import Check, Outcome
 
 MAX_CHECKS = 60

@@ -10,26 +10,25 @@ import numpy as np
 from overlapcheck._version import __version__
 from overlapcheck.collective_speed import device_speeds
 from overlapcheck.columns import ABSENT, Index, Ints
-from overlapcheck.finding import Finding
-from overlapcheck.ledger import IdleLedger, Reason
-from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
-from overlapcheck.pace import Pace
-from overlapcheck.reading import Reading
-from overlapcheck.report import (
+from overlapcheck.device_report import (
     BlockingSummary,
-    CaptureSummary,
     CopySummary,
     DeviceReport,
     GapSummary,
     LedgerEntry,
     MigrationSummary,
     RangeSummary,
-    Report,
     Spread,
     StepSummary,
     StreamSummary,
     WindowSummary,
 )
+from overlapcheck.finding import Finding
+from overlapcheck.ledger import IdleLedger, Reason
+from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
+from overlapcheck.pace import Pace
+from overlapcheck.reading import Reading
+from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.excerpt import draw_excerpt

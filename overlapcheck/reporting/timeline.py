@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, one_of
+from overlapcheck.device_report import Picture
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.order import Work
 from overlapcheck.redaction import names_no_one
-from overlapcheck.report import Picture
 from overlapcheck.reporting.instances import Shown, instances, launches_of, worst_pieces
 from overlapcheck.reporting.level_of_detail import detail, reduced
 from overlapcheck.reporting.timeline_rows import (

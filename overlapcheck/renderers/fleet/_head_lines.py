@@ -12,7 +12,6 @@ from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
     Cell,
     clip,
-    columns,
     paragraph,
     styled,
     table,
@@ -20,6 +19,7 @@ from overlapcheck.renderers._terminal_text import (
     width_of,
 )
 from overlapcheck.renderers.fleet._words import grounds
+from overlapcheck.renderers.formats.page import columns
 from overlapcheck.verdict import Outcome
 
 LABEL = 9

@@ -9,16 +9,9 @@ from rich.text import Text
 from overlapcheck.fleet import FleetReport, Straggler
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
-from overlapcheck.renderers._terminal_text import (
-    BOLD,
-    Cell,
-    most,
-    paragraph,
-    styled,
-    table,
-    text_of,
-)
+from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._words import deviations, in_unit
+from overlapcheck.renderers.formats.page import most
 from overlapcheck.report_result import RankRow
 from overlapcheck.verdict import SEVERITY, Outcome
 

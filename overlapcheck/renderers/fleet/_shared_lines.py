@@ -9,17 +9,10 @@ from rich.text import Text
 from overlapcheck.collective_speed import PER_RANK_KINDS, CollectiveSpeed
 from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
 from overlapcheck.quantities import count_of, duration, percent, size
-from overlapcheck.renderers._terminal_text import (
-    BOLD,
-    Cell,
-    most,
-    paragraph,
-    styled,
-    table,
-    text_of,
-)
+from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._head_lines import LABEL
 from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_is_missing, who_met
+from overlapcheck.renderers.formats.page import most
 
 MAX_CAUSES = 5
 MAX_MEETINGS = 2

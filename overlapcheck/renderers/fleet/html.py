@@ -6,6 +6,7 @@ timeline, or says the command that draws it.
 
 from __future__ import annotations
 
+from overlapcheck.device_report import LedgerEntry
 from overlapcheck.fleet import FleetReport
 from overlapcheck.quantities import count_of
 from overlapcheck.renderers._html_causes import slots
@@ -19,7 +20,6 @@ from overlapcheck.renderers.fleet._html_map import ranks_block
 from overlapcheck.renderers.fleet._html_meetings import meetings_block
 from overlapcheck.renderers.fleet._html_timelines import timelines_block, timelines_data
 from overlapcheck.renderers.fleet._html_unusual import outliers_block, stragglers_block
-from overlapcheck.report import LedgerEntry
 
 
 class FleetHtml:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlapcheck.columns import one_of
+from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
@@ -98,9 +98,9 @@ class _Moved:
                     self._said.add("copy → kernels of the next step (event)")
 
     def _groups(self, stream: list[int]) -> list[tuple[int, list[int], int]]:
-        """Neighbouring copies of a stream, with the operation before and behind, or -1."""
+        """Neighbouring copies of a stream, with the operation before and behind, or ABSENT."""
         groups: list[tuple[int, list[int], int]] = []
-        before, members = -1, []
+        before, members = ABSENT, []
         for op in stream:
             if self._moving[op]:
                 members.append(op)
@@ -109,7 +109,7 @@ class _Moved:
                 groups.append((before, members, op))
                 members = []
             before = op
-        return [*groups, (before, members, -1)] if members else groups
+        return [*groups, (before, members, ABSENT)] if members else groups
 
     def _on_engine(self, op: int) -> None:
         direction = self._work[op]
@@ -118,8 +118,8 @@ class _Moved:
         self._last[direction] = op
 
     def _reuse(self, op: int, kernel_before: dict[int, int], number: int) -> None:
-        last_reader = kernel_before.get(number, -1)
-        if last_reader >= 0:
+        last_reader = kernel_before.get(number)
+        if last_reader is not None:
             self._add(last_reader, op, SIGNALS_NS, Why.REUSE)
             self._said.add("kernels → copy two steps later (event; two buffers)")
 

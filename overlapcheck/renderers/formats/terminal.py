@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from overlapcheck.clean import inert
-from overlapcheck.renderers._terminal_text import Detail, Page, laid_out_for, width_of
+from overlapcheck.renderers._terminal_text import width_of
+from overlapcheck.renderers.formats.page import Detail, Page, laid_out_for
 
 _WIDE = 1000
 """Columns in which a first line is whole."""
