@@ -6,13 +6,17 @@ after   |###############|####|  -3.1 ms        one of them moves the others (`_h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from overlapcheck.clean import clean
 from overlapcheck.excerpt import Excerpt
 from overlapcheck.fleet import DrawnMeeting
+from overlapcheck.ledger import Reason
+from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Child, Html, el
 from overlapcheck.renderers._html_timeline import KIND_NAMES, TIMELINE_SCRIPTS, timeline_data
 from overlapcheck.timeline import EventKind, RowRole
@@ -45,15 +49,12 @@ class Lane:
     meetings: tuple[DrawnMeeting, ...] = ()
 
 
-def shared_axis(
-    lanes: Sequence[Lane], number: int, slot: Mapping[str, int], *, waits: bool = False
-) -> Html:
+def shared_axis(lanes: Sequence[Lane], number: int, *, waits: bool = False) -> Html:
     """The figure, to be filled by the script.
 
     Args:
         lanes: from the top.
         number: of the axis among the page's, the place of its data.
-        slot: colour of each cause.
         waits: whether collectives show who waited.
     """
     shown = [
@@ -70,7 +71,7 @@ def shared_axis(
         "figure",
         el("div", cls="toolbar", role="group", aria_label="view of all of these timelines"),
         *shown,
-        el("div", *_legend(lanes, slot, waits=waits), cls="legend"),
+        el("div", *_legend(lanes, waits=waits), cls="legend"),
         el("p", _HINT, cls="dim note", id=hint),
         el("noscript", el("p", "These timelines are drawn by a script.", cls="dim note")),
         cls="shared",
@@ -80,13 +81,12 @@ def shared_axis(
 
 
 def shared_axis_data(
-    lanes: Sequence[Lane], slot: Mapping[str, int], origin: str, *, compared: bool = False
+    lanes: Sequence[Lane], origin: str, *, compared: bool = False
 ) -> dict[str, Any]:
     """What the script draws.
 
     Args:
         lanes: as in the figure.
-        slot: colour of each cause.
         origin: what the axis counts from.
         compared: whether the second lane shows what it won or lost against the first.
     """
@@ -98,11 +98,11 @@ def shared_axis_data(
         "view": [0, min(round(max(steps) * _ROOM), length) if steps else length],
         "origin": origin,
         "compared": compared,
-        "lanes": [_lane(lane, slot) for lane in lanes],
+        "lanes": [_lane(lane) for lane in lanes],
     }
 
 
-def _lane(lane: Lane, slot: Mapping[str, int]) -> dict[str, Any]:
+def _lane(lane: Lane) -> dict[str, Any]:
     timeline = lane.excerpt.timeline
     zero = timeline.start_ns - lane.at_ns
     seen = timeline.events.end_ns > zero
@@ -112,7 +112,7 @@ def _lane(lane: Lane, slot: Mapping[str, int]) -> dict[str, Any]:
         typical_start_ns=max(timeline.typical_start_ns, zero),
     )  # fmt: skip
     return {
-        "timeline": timeline_data(timeline, dict(slot)),
+        "timeline": timeline_data(timeline),
         "step": lane.step_end_ns,
         "meetings": [
             [
@@ -143,19 +143,23 @@ def _talks(excerpt: Excerpt, row: int) -> bool:
     return EventKind.COMMUNICATION.name.lower() in words
 
 
-def _legend(lanes: Sequence[Lane], slot: Mapping[str, int], *, waits: bool) -> list[Html]:
-    events = [lane.excerpt.timeline.events.kind.tolist() for lane in lanes]
-    kinds = {kind for column in events for kind in column}
-    causes = {word for lane in lanes for word in lane.excerpt.kinds}
+def _legend(lanes: Sequence[Lane], *, waits: bool) -> list[Html]:
+    length: dict[int, int] = {}
+    for lane in lanes:
+        events = lane.excerpt.timeline.events
+        for kind in np.unique(events.kind).tolist():
+            busy = int(events.busy_ns[events.kind == kind].sum())
+            length[kind] = length.get(kind, 0) + busy
     shown = [
         el("span", el("span", cls=f"sw k{int(kind)}"), name)
         for kind, name in KIND_NAMES.items()
-        if int(kind) in kinds
+        if int(kind) in length
     ]
     if waits:
         shown.append(el("span", el("span", cls="sw hollow"), "waits for the last rank to come"))
-    idle = [cause for cause in slot if f"idle: {cause}" in causes][:MAX_CAUSES]
-    shown += [
-        el("span", el("span", cls=f"sw c{slot[cause]}"), f"no compute: {cause}") for cause in idle
-    ]
+    idle = sorted((kind for kind in length if kind >= EventKind.IDLE), key=lambda n: -length[n])
+    for kind in idle[:MAX_CAUSES]:
+        cause = Reason(kind - EventKind.IDLE).cause
+        mark = el("span", cls=f"sw c{number_of(cause)}")
+        shown.append(el("span", mark, f"no compute: {cause}"))
     return shown

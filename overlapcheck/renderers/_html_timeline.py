@@ -16,6 +16,7 @@ from overlapcheck.clean import clean
 from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
+from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el
 from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
 
@@ -54,6 +55,7 @@ KIND_NAMES = {
     EventKind.OPAQUE: "graph launch of unknown content",
     EventKind.HELD: "call that held its thread",
     EventKind.CALL: "other CUDA calls",
+    EventKind.RANGE: "NVTX ranges",
 }
 _NO_EVENTS = (
     "A saved result holds no events. The timeline to zoom into needs the trace: "
@@ -68,14 +70,11 @@ _HINT = (
 )
 
 
-def timeline_data(
-    timeline: Timeline, slot: dict[str, int], rank: Mapping[str, int] = NO_RANKS
-) -> dict[str, Any]:
+def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dict[str, Any]:
     """Columns as base64 of little-endian arrays; times count from the window's start.
 
     Args:
         timeline: what to draw.
-        slot: colour of each cause.
         rank: number of each cause in the page's list, which its flags bear.
     """
     events, zero = timeline.events, timeline.start_ns
@@ -108,7 +107,7 @@ def timeline_data(
         "bytes": _packed(events.bytes[moving], "<f4"),
         "names": [clean(name) for name in timeline.names],
         "causes": {
-            str(int(EventKind.IDLE + reason)): [reason.cause, f"c{slot.get(reason.cause, 0)}"]
+            str(int(EventKind.IDLE + reason)): [reason.cause, f"c{number_of(reason.cause)}"]
             for reason in Reason
         },
         "step": clean(timeline.step_name),
@@ -120,7 +119,7 @@ def timeline_data(
         "instances": [
             {
                 "cause": one.cause,
-                "color": f"c{slot.get(one.cause, 0)}",
+                "color": f"c{number_of(one.cause)}",
                 "rank": rank.get(one.cause),
                 "span": [one.start_ns - zero, one.end_ns - zero],
                 "view": [one.view_start_ns - zero, one.view_end_ns - zero],
@@ -140,7 +139,7 @@ def _packed(column: Any, kind: str) -> str:
     return b64encode(column.astype(kind).tobytes()).decode("ascii")
 
 
-def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Html:
+def timeline_block(device: DeviceReport, number: int) -> Html:
     """Where the script draws; without a timeline, or without scripts, the coarse picture."""
     timeline = device.timeline
     if timeline is None:
@@ -162,7 +161,7 @@ def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> H
         el("h3", "Timeline of the window"),
         _search(),
         el("div", cls="stage"),
-        el("div", *legend, *_cause_legend(device, slot), cls="legend"),
+        el("div", *legend, *_cause_legend(device), cls="legend"),
         el("p", _HINT, " ", _said(timeline), cls="dim note", id=f"hint-{number}"),
         el("noscript", picture_block(device.picture)),
         cls="timeline",
@@ -188,11 +187,11 @@ def _search() -> Html:
     )
 
 
-def _cause_legend(device: DeviceReport, slot: dict[str, int]) -> list[Html]:
+def _cause_legend(device: DeviceReport) -> list[Html]:
     return [
         el(
             "span",
-            el("span", cls=f"sw c{slot[entry.cause]}", data_slot=slot[entry.cause]),
+            el("span", cls=f"sw c{number_of(entry.cause)}"),
             f"no compute: {entry.cause}",
         )
         for entry in device.ledger[:4]

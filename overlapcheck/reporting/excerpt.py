@@ -15,6 +15,7 @@ from overlapcheck.redaction import names_no_one
 from overlapcheck.reporting.level_of_detail import detail, reduced
 from overlapcheck.reporting.timeline import named, sampled_launches, step_name
 from overlapcheck.reporting.timeline_rows import OwnNames, draw_rows, host_calls
+from overlapcheck.timeline import EventKind
 from overlapcheck.trace import Trace
 
 STEPS = 3
@@ -48,9 +49,11 @@ def draw_excerpt(
     launches = sampled_launches(part) if bounds.threads else np.empty(0, dtype=np.intp)
     host = host_calls(trace, part, launches, blocking_call_ns)
     drawing = draw_rows(trace, part, host, names)
+    # There may be ranges for every operator; those of the steps are told otherwise.
+    parts = [one for one in drawing.parts if one.kind != EventKind.RANGE]
     middle = (int(steps.start_ns[typical]), int(steps.end_ns[typical])) if len(steps) else (0, 0)
-    kept = detail(drawing.parts, [(*middle, sum(middle) // 2)], bounds.events)
-    events, resolution = reduced(drawing.parts, kept, bounds.events)
+    kept = detail(parts, [(*middle, sum(middle) // 2)], bounds.events)
+    events, resolution = reduced(parts, kept, bounds.events)
     events, texts = named(events, names, MAX_NAMES, MAX_NAME)
     idle = f"{percent(part.recorded_idle_ns / part.recorded_ns)} of these steps"
     rows = [replace(row, label=names_no_one(row.label)) for row in drawing.rows]
@@ -70,7 +73,7 @@ def draw_excerpt(
         kinds=kinds,
         names=texts,
         rows=kept_rows,
-        recorded=sum(map(len, drawing.parts)),
+        recorded=sum(map(len, parts)),
         resolution_ns=resolution,
     )
 

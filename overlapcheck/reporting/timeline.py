@@ -18,7 +18,7 @@ from overlapcheck.reporting.timeline_rows import (
     draw_rows,
     host_calls,
 )
-from overlapcheck.timeline import Timeline, TimelineEvents, TimelineSteps
+from overlapcheck.timeline import EventKind, Timeline, TimelineEvents, TimelineSteps
 from overlapcheck.trace import Trace
 
 MAX_EVENTS = 100_000
@@ -107,6 +107,8 @@ def named(
 ) -> tuple[TimelineEvents, tuple[str, ...]]:
     """Events whose names are indices, the most frequent first, and the names.
 
+    Ranges come last: each step may have a name of its own, and there are many steps.
+
     Args:
         events: with the names' ids.
         names: their texts.
@@ -114,7 +116,8 @@ def named(
         longest: characters of a name at most.
     """
     ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
-    order = np.argsort(-count, kind="stable")
+    others = np.bincount(inverse, weights=events.kind != EventKind.RANGE, minlength=ids.size)
+    order = np.lexsort((-count, others == 0))
     texts = [
         "" if i == ABSENT else _short(names_no_one(text), longest)
         for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)

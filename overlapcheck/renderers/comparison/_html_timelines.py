@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from overlapcheck.comparison import DeviceComparison
@@ -17,13 +16,12 @@ _NONE = (
 )
 
 
-def timelines_block(device: DeviceComparison, number: int, slot: Mapping[str, int]) -> Html:
+def timelines_block(device: DeviceComparison, number: int) -> Html:
     """Both sides, or what to do to see them.
 
     Args:
         device: what is compared.
         number: of the axis among the page's.
-        slot: colour of each cause.
     """
     lanes = _lanes(device)
     lacking = [
@@ -34,18 +32,18 @@ def timelines_block(device: DeviceComparison, number: int, slot: Mapping[str, in
     return html(
         el("h3", "Timelines of both sides on one axis", cls="above"),
         el("p", _NONE.format(" and ".join(lacking)), cls="dim note") if lacking else None,
-        shared_axis(lanes, number, slot) if lanes else None,
+        shared_axis(lanes, number) if lanes else None,
     )
 
 
-def timelines_data(device: DeviceComparison, slot: Mapping[str, int]) -> dict[str, Any] | None:
+def timelines_data(device: DeviceComparison) -> dict[str, Any] | None:
     """What the script draws of a device; None where no side has events."""
     lanes = _lanes(device)
     if not lanes:
         return None
     stepped = all(lane.step_end_ns is not None for lane in lanes)
     origin = "the step's begin" if stepped else "the window's begin"
-    return shared_axis_data(lanes, slot, origin, compared=True)
+    return shared_axis_data(lanes, origin, compared=True)
 
 
 def _lanes(device: DeviceComparison) -> list[Lane]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity
 from overlapcheck.quantities import duration, percent
-from overlapcheck.renderers._html_causes import slots
 from overlapcheck.renderers._html_head import definitions
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import header, page, verdict
@@ -39,7 +38,7 @@ class ComparisonHtml:
             _body(comparison),
             styles=("style.css", "shared_axis.css", "comparison.css"),
             scripts=("theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
-            data=[timelines_data(device, _slots(comparison)) for device, _ in _titled(comparison)],
+            data=[timelines_data(device) for device, _ in _titled(comparison)],
         )
 
 
@@ -49,13 +48,8 @@ def _titled(comparison: Comparison) -> list[tuple[DeviceComparison, str]]:
     return sorted(titled, key=lambda pair: _ORDER.index(pair[0].change))
 
 
-def _slots(comparison: Comparison) -> dict[str, int]:
-    devices = [device for device, _ in _titled(comparison)]
-    return slots(side.idle for device in devices for side in (device.base, device.new))
-
-
 def _body(comparison: Comparison) -> Html:
-    titled, slot = _titled(comparison), _slots(comparison)
+    titled = _titled(comparison)
     code = f"exit code {int(comparison.exit_code)}"
     judged = words.outcome(comparison)
     first = comparison.devices[0]
@@ -74,7 +68,7 @@ def _body(comparison: Comparison) -> Html:
             "main",
             _remarks(comparison),
             _contents(titled) if len(titled) > 1 else None,
-            *(_device(*one, n, len(titled), slot) for n, one in enumerate(titled)),
+            *(_device(*one, n, len(titled)) for n, one in enumerate(titled)),
         ),
         el("footer", el("p", f"Noise: {comparison.noise_rule}.", cls="dim")),
     )
@@ -111,17 +105,15 @@ def _contents(titled: list[tuple[DeviceComparison, str]]) -> Html:
     return el("nav", el("ol", *links), aria_label="devices")
 
 
-def _device(
-    device: DeviceComparison, title: str, number: int, devices: int, slot: dict[str, int]
-) -> Html:
+def _device(device: DeviceComparison, title: str, number: int, devices: int) -> Html:
     heading = el("h2", f"{title}, {words.gpu(device)}")
     content = html(
         _quantities(device),
         _divided(device),
-        steps_block(device, slot),
-        timelines_block(device, number, slot),
-        ledger_table(device, slot),
-        causes_block(device, slot),
+        steps_block(device),
+        timelines_block(device, number),
+        ledger_table(device),
+        causes_block(device),
     )
     facts = {"cls": "device", "id": f"device-{number}"}
     if devices == 1:

@@ -13,14 +13,11 @@ from overlapcheck.renderers.fleet._html_parts import rank_link, section, short
 from overlapcheck.renderers.fleet._words import MAX_LABELS
 
 
-def timelines_block(
-    report: FleetReport, slot: Mapping[str, int], pages: Mapping[str, RankPage]
-) -> Html | None:
+def timelines_block(report: FleetReport, pages: Mapping[str, RankPage]) -> Html | None:
     """The telling ranks, and by which clocks they are drawn.
 
     Args:
         report: all ranks.
-        slot: colour of each cause.
         pages: of the ranks that have one, by label.
     """
     if not report.timelines:
@@ -30,17 +27,17 @@ def timelines_block(
         "together",
         "A few steps of the ranks that tell most, on one axis",
         el("p", _sentence(_aligned(report.timelines)), cls="dim note"),
-        shared_axis(_lanes(report, pages), 0, slot, waits=waits),
+        shared_axis(_lanes(report, pages), 0, waits=waits),
     )
 
 
-def timelines_data(report: FleetReport, slot: Mapping[str, int]) -> list[dict[str, Any]]:
+def timelines_data(report: FleetReport) -> list[dict[str, Any]]:
     """What the script draws: one axis, or none."""
     if not report.timelines:
         return []
     step = report.timelines[0].step
     origin = f"{step}'s begin" if step else "the window's begin"
-    return [shared_axis_data(_lanes(report, {}), slot, origin)]
+    return [shared_axis_data(_lanes(report, {}), origin)]
 
 
 def _aligned(timelines: tuple[RankTimeline, ...]) -> Iterator[str]:

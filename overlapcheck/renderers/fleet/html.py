@@ -35,7 +35,7 @@ class FleetHtml:
             _body(report),
             styles=("style.css", "shared_axis.css", "fleet.css"),
             scripts=("fleet.js", "theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
-            data=timelines_data(report, _slots(report)),
+            data=timelines_data(report),
         )
 
 
@@ -43,15 +43,11 @@ def _program(report: FleetReport) -> str:
     return report.settings.program or "several ranks"
 
 
-def _slots(report: FleetReport) -> dict[str, int]:
-    """The same colours in the heat map, in the bars of its rows and beside the causes."""
-    return slots(
+def _body(report: FleetReport) -> Html:
+    # The same colours in the heat map, in the bars of its rows and beside the causes.
+    slot = slots(
         tuple(LedgerEntry(cause, ns) for cause, ns in row.ledger.items()) for row in report.rows
     )
-
-
-def _body(report: FleetReport) -> Html:
-    slot = _slots(report)
     pages = {one.rank: one for one in report.pages}
     return html(
         header(
@@ -65,8 +61,8 @@ def _body(report: FleetReport) -> Html:
             head.notes_block(report),
             head.checks_block(report.checks),
             stragglers_block(report, pages),
-            timelines_block(report, slot, pages),
-            causes_block(report, slot),
+            timelines_block(report, pages),
+            causes_block(report),
             outliers_block(report, pages),
             ranks_block(report, slot, pages),
             meetings_block(report),

@@ -6,7 +6,7 @@ const TICK_PX = 80;
 function ticksOf(from, to, width) {
   const rough = (to - from) / Math.max(width / TICK_PX, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((times) => times * power >= rough * 0.999);
-  const [size, unit] = [[1e9, "s"], [1e6, "ms"]].find(([ns]) => step >= ns / 10) || [1e3, "us"];
+  const [size, unit] = [[1e9, "s"], [1e6, "ms"]].find(([ns]) => step >= ns / 2) || [1e3, "us"];
   // Long numbers that differ in their last digits are read badly: count from a round time before.
   const base = unit !== "s" && from >= 1e4 * size ? Math.floor(from / (1e3 * size)) * 1e3 * size : 0;
   const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));

@@ -57,7 +57,7 @@ function drawBox(t, c, row, i, y, h, scene) {
   const low = scene.idle && MOVING.has(kind) ? drawMoving(t, c, a, a + wide, y, h, scene.idle, alpha) : false;
   if (!low && !(scene.idle && MOVING.has(kind))) c.fillRect(a, y, wide, h);
   if (found && wide > 3) { c.strokeStyle = t.css.mark; c.lineWidth = 1; c.strokeRect(a + 0.5, y + 0.5, wide - 1, h - 1); }
-  if (scene.labels && b - a > LABEL_PX && h >= 12) drawLabel(t, c, row, i, Math.max(a, 0), Math.min(b, scene.width), low ? [y + h * HIDDEN_HIGH, h * HIDDEN_HIGH] : [y, h]);
+  if (scene.labels && b - a > LABEL_PX && h >= 12) drawLabel(t, c, i, Math.max(a, 0), Math.min(b, scene.width), low ? [y + h * HIDDEN_HIGH, h * HIDDEN_HIGH] : [y, h]);
 }
 
 // A copy or collective: exposed parts are whole with a line on top, parts under compute lie low.
@@ -82,9 +82,11 @@ function drawMoving(t, c, a, b, y, h, idle, alpha) {
 }
 
 // The text that fits best between two pixels.
-function drawLabel(t, c, row, i, from, to, [y, h]) {
+function drawLabel(t, c, i, from, to, [y, h]) {
   c.font = "11px " + t.css.sans;
-  const style = t.css.of(t.events.kind[i]), shown = fitted(c, labelsOf(t, row, i), to - from - 8);
+  const style = t.css.of(t.events.kind[i]), kind = t.events.kind[i];
+  // Names of kernels differ at both ends, calls and causes at the first.
+  const shown = fitted(c, labelsOf(t, i), to - from - 8, kind >= IDLE || kind === 9 || kind === 10);
   if (!shown) return;
   const x = from + 4, middle = y + h / 2;
   c.fillStyle = style.color; c.fillRect(x - 2, middle - 7, widthOf(c, shown) + 4, 14);
@@ -94,7 +96,7 @@ function drawLabel(t, c, row, i, from, to, [y, h]) {
 }
 
 // What may stand on an event, the fullest first.
-function labelsOf(t, row, i) {
+function labelsOf(t, i) {
   const e = t.events, kind = e.kind[i], bytes = e.bytes.get(i), took = brief(duration(e.busy[i]));
   if (kind >= IDLE) return [`${t.data.causes[kind][0]} ${took}`, t.data.causes[kind][0]];
   const name = t.data.names[e.name[i]] || "graph launch";

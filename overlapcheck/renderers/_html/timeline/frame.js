@@ -24,7 +24,7 @@ function build(t, element, options) {
   t.axisTitle = make("span", { class: "unit" });
   t.labels = make("ol", { class: "labels" },
     make("li", { class: "row axis dim" }, t.axisTitle, make("span", {}, "steps")),
-    ...(flagged ? [make("li", { class: "row worst dim" }, make("span", {}, "worst of each cause"))] : []),
+    ...(flagged ? [make("li", { class: "row worst dim" }, make("span", {}, "worst pieces"))] : []),
     ...t.data.rows.map((row) => make("li", { class: `row ${row.role}`, title: `${row.label} ${row.note}` }, make("b", {}, row.label), make("span", { class: "dim" }, row.note))));
   t.plot = make("canvas", { class: "plot", tabindex: 0, role: "application", "aria-roledescription": "timeline",
     "aria-label": options.label || "timeline", "aria-describedby": options.hint || null });

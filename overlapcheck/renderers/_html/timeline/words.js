@@ -16,7 +16,7 @@ function bytesText(count) {
 // "128.0 MiB" as "128 MiB", for where room is short.
 function brief(text) { return text.replace(/\.0(?= )/, ""); }
 
-function percentText(part, whole) { return ((100 * part) / Math.max(whole, 1)).toFixed(1) + "%"; }
+function percentText(part, whole) { return ((100 * part) / Math.max(whole, 1)).toFixed(1) + " %"; }
 
 // A kernel's name without return type, namespaces, template arguments and arguments.
 function shortName(text) {
@@ -42,16 +42,17 @@ function widthOf(c, text) {
   return wide;
 }
 
-// The first of some texts that fits, else the last without its middle; "" where that says nothing.
-function fitted(c, texts, room) {
+// The first of some texts that fits, else the last without its middle, or without its end; "" where
+// that would say nothing.
+function fitted(c, texts, room, end = false) {
   for (const text of texts) if (text && widthOf(c, text) <= room) return text;
-  const text = texts.at(-1) || "";
-  const cut = (keep) => text.slice(0, Math.ceil(keep / 2)) + "\u2026" + text.slice(text.length - Math.floor(keep / 2));
-  let low = 3, high = Math.min(text.length - 1, Math.floor(room / 2));
-  if (high < 4 || c.measureText(cut(4)).width > room) return "";
+  const text = texts.at(-1) || "", last = (keep) => (end ? 0 : Math.floor(keep / 2));
+  const cut = (keep) => text.slice(0, keep - last(keep)) + "\u2026" + text.slice(text.length - last(keep));
+  let low = 3, high = text.length; // low fits, high does not
+  if (high < 5 || c.measureText(cut(low)).width > room) return "";
   while (low + 1 < high) {
     const keep = (low + high) >> 1;
     if (c.measureText(cut(keep)).width <= room) low = keep; else high = keep;
   }
-  return cut(Math.max(low, 4));
+  return cut(low);
 }
