@@ -137,6 +137,15 @@ class Excerpt:
         return self.step_start_ns[self.typical], self.step_end_ns[self.typical]
 
     @property
+    def busy_ns(self) -> dict[int, int]:
+        """Lengths of the events added up, by EventKind, and for idle time by cause."""
+        events = self.timeline.events
+        codes, kind = np.unique(events.kind, return_inverse=True)
+        total = np.zeros(codes.size, dtype=np.int64)
+        np.add.at(total, kind, events.busy_ns)
+        return dict(zip(codes.tolist(), total.tolist(), strict=True))
+
+    @property
     def timeline(self) -> Timeline:
         """The excerpt as what is drawn; kinds that this version does not know are left out."""
         start, end = self.step_span_ns

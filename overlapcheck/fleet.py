@@ -188,7 +188,7 @@ class RankTimeline:
 
     rank: str
     why: str
-    """What makes the rank worth looking at."""
+    """What makes the rank worth looking at; "" where it stands beside such ranks."""
     at_ns: int
     """Where on the shared axis its excerpt starts; 0 is the begin of the step."""
     step: str

@@ -20,6 +20,8 @@ from overlapcheck.ranks.telling import telling_ranks
 from overlapcheck.report_result import DrawnRank, ReportResult
 
 MAX_TIMELINES = 8
+MIN_TIMELINES = 4
+"""Where fewer ranks tell anything, others stand beside them."""
 MAX_MEETINGS = 100
 """Of each rank."""
 
@@ -62,8 +64,7 @@ def rank_timelines(
     """
     if len(report.rows) < 2:
         return ()
-    numbers = {row.label: number for number, row in enumerate(report.rows)}
-    why = {numbers[one.rank]: one.why for one in telling_ranks(report, MAX_TIMELINES)}
+    why = _chosen(report)
     excerpts = {n: found.rank.excerpt for n in sorted(why) if (found := drawn[n]) is not None}
     if len(excerpts) < 2:
         return ()
@@ -89,6 +90,14 @@ def rank_timelines(
         )
         for n, excerpt in excerpts.items()
     )
+
+
+def _chosen(report: FleetReport) -> dict[int, str]:
+    """Rows of the ranks to draw, and why each."""
+    numbers = {row.label: number for number, row in enumerate(report.rows)}
+    why = {numbers[one.rank]: one.why for one in telling_ranks(report, MAX_TIMELINES)}
+    others = [number for number in range(len(report.rows)) if number not in why]
+    return why | dict.fromkeys(others[: max(MIN_TIMELINES - len(why), 0)], "")
 
 
 def _shared_step(excerpts: Sequence[Excerpt]) -> int | None:

@@ -6,11 +6,10 @@ after   |###############|####|  -3.1 ms        one of them moves the others (`_h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from overlapcheck.clean import clean
 from overlapcheck.excerpt import Excerpt
@@ -144,12 +143,9 @@ def _talks(excerpt: Excerpt, row: int) -> bool:
 
 
 def _legend(lanes: Sequence[Lane], *, waits: bool) -> list[Html]:
-    length: dict[int, int] = {}
+    length: Counter[int] = Counter()
     for lane in lanes:
-        events = lane.excerpt.timeline.events
-        for kind in np.unique(events.kind).tolist():
-            busy = int(events.busy_ns[events.kind == kind].sum())
-            length[kind] = length.get(kind, 0) + busy
+        length.update(lane.excerpt.busy_ns)
     shown = [
         el("span", el("span", cls=f"sw k{int(kind)}"), name)
         for kind, name in KIND_NAMES.items()

@@ -88,7 +88,8 @@ def _title(one: RankTimeline, page: RankPage | None) -> Html:
 
 
 def _notes(one: RankTimeline) -> Iterator[str]:
-    yield one.why
+    if one.why:
+        yield one.why
     if not one.step:
         return
     begin, end = _step(one)
