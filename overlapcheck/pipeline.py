@@ -30,7 +30,7 @@ from overlapcheck.passes.pace.own_pace import own_paces
 from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report, with_timelines
+from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -148,7 +148,7 @@ def analyze(
         verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
-    return with_timelines(report, trace, measured) if reading.timeline else report
+    return with_drawings(report, trace, measured, reading)
 
 
 def at_own_pace(
@@ -314,7 +314,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
+    each = replace(reading.of_rank, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),
