@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.report import Report
 
-_Format = TypeVar("_Format")
+_Format = TypeVar("_Format", bound=Format)
 _USUAL = "usual"
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file whose Markdown GitHub shows on the page of a run."""
@@ -97,7 +97,7 @@ def suited(renderer: _Format, *, to_terminal: bool = False, detail: str = _USUAL
     """
     if isinstance(renderer, RootedFormat):
         return type(renderer)(root=os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
-    if getattr(renderer, "name", "") != "terminal":
+    if renderer.name != "terminal":
         return renderer
     from overlapcheck.renderers.formats.terminal import TerminalFormat  # loads rich
 

@@ -31,7 +31,7 @@ def put_together(*blocks: Column) -> Column:
 )
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
 def test_a_column_is_that_of_its_blocks(blocks: Sequence[list[int]], dtype: type) -> None:
-    parts = [np.array(block, dtype) for block in blocks]
+    parts: list[Column] = [np.array(block, dtype) for block in blocks]
 
     column = put_together(*parts)
 
