@@ -597,6 +597,46 @@ def test_a_copy_that_begins_as_an_unrelated_kernel_ends_stood_behind_it() -> Non
     assert unrelated(**bound) == [None]
 
 
+@pytest.mark.parametrize(
+    ("at", "since", "shown"),
+    [
+        (9_999, ABSENT, False),  # put into some stream before the copy was launched, at 10 us
+        (10_000, ABSENT, True),
+        (5_000, 0, False),  # since the operation before the copy in its stream, launched at 2 us
+        (2_000, 0, True),
+        (1_000, 0, True),
+    ],
+)
+def test_a_function_of_the_host_may_be_what_it_waited_for(at: int, since: int, shown: bool) -> None:
+    ops = {
+        "start_ns": [0, 0, 100_000, 150_000],
+        "end_ns": [1, 100_000, 150_000, 200_000],
+        "work": [H2D, C, H2D, C],
+        "stream": [9, 7, 9, 7],
+        "call": [0, 1, 2, 3],
+        "launch_start_ns": [2_000, 3_000, 10_000, 20_000],
+        "launch_end_ns": [2_000, 3_000, 15_000, 25_000],
+        "bytes": 8,
+    }
+    relation = [0, 0, int(Relation.STREAM if since == 0 else Relation.NONE), 0]
+    found = unrelated(
+        ops,
+        parts={"operation": 2, "kernel": 3},
+        queues=HardwareQueues(True, np.array([at]), np.zeros(4, dtype=np.bool_)),
+        predecessor=[ABSENT, ABSENT, since, ABSENT],
+        relation=relation,
+    )
+    assert found == [(Reason.HARDWARE_QUEUE, ABSENT) if shown else None]
+
+
+def test_nodes_of_a_graph_stand_behind_nothing_unrelated() -> None:
+    of_graph = np.array([False, True, False])
+
+    assert unrelated(queues=HardwareQueues(True, CROWDED.host_functions, of_graph)) == [None]
+    assert unrelated(queues=HardwareQueues(True, CROWDED.host_functions, ~of_graph)) != [None]
+    assert unrelated({"call": [0, ABSENT, 2]}) == [(Reason.HARDWARE_QUEUE, ABSENT)]
+
+
 @pytest.mark.parametrize(("submitted", "behind"), [(101_000, True), (101_001, False)])
 def test_what_is_handed_over_after_the_kernel_did_not_stand_behind_it(
     submitted: int, behind: bool

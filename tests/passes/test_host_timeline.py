@@ -95,14 +95,18 @@ def test_long_hand_overs_and_held_calls_of_launching_threads_occupy_them() -> No
     assert pairs(found.occupied) == [(10, 15), (100_000, 150_000), (500_000, 590_000)]
 
 
-def test_a_call_of_a_launching_thread_ends_an_absence_even_one_of_no_length() -> None:
-    """But not one of another thread."""
+def test_a_call_of_a_launching_thread_ends_an_absence() -> None:
+    """But not one of another thread, or of no length."""
     other = ApiKind.OTHER
     busy = timeline(
         (1, 0, 300_000, other), (2, 450_000, 500_000, other), (1, 600_000, 600_001, other)
     )
 
     assert pairs(busy.away) == [(300_000, 600_000), (600_001, 1_000_000)]
+    exact = timeline((1, 0, 300_000, other), (1, 400_000, 1_000_000, other))
+    assert pairs(exact.away) == [(300_000, 400_000)]
+    empty = timeline((1, 0, 300_000, other), (1, 600_000, 600_000, other))
+    assert pairs(empty.away) == [(300_000, 1_000_000)]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +127,15 @@ def test_an_absence_before_code_is_loaded_was_spent_on_it(
     assert pairs(found.preparing) == ([(100, 500_000)] if loads else [])
     of_another = timeline((1, 0, 100, launch), (2, 500_000, 500_000 + length, kind))
     assert pairs(of_another.preparing) == []
+    both = timeline((1, 0, 9, launch), (1, 500_000, 500_010, launch), (2, 500_000, 560_000, kind))
+    assert pairs(both.preparing) == []
 
 
 def test_kernels_that_were_launched_well_ahead_show_a_host_that_is() -> None:
     assert timeline(submit_ns=(50_000, 250_001, 0)).ahead_ns.tolist() == [100_000]
     assert timeline(submit_ns=(ABSENT_TIME, 250_000, 0)).ahead_ns.tolist() == [300_000]
+    early = operations(start_ns=[-900, 300_000, 500_000])
+    assert timeline(ops=early, submit_ns=(ABSENT_TIME,) * 3).ahead_ns.tolist() == []
     work = operations(work=[H2D, COLL, C])
     assert timeline(ops=work, submit_ns=(0, 0, 0)).ahead_ns.tolist() == [500_000]
 
@@ -204,7 +212,12 @@ def test_more_streams_with_work_in_the_window_than_queues_share_them() -> None:
 
 
 def bound(
-    submit: list[int], began: list[int], *, held: HeldCalls | None = None, **columns: Any
+    submit: list[int],
+    began: list[int],
+    *,
+    held: HeldCalls | None = None,
+    away: Intervals | None = None,
+    **columns: Any,
 ) -> list[tuple[int, int]]:
     """Stretches in which launching was the bound, of kernels of one thread."""
     count = len(submit)
@@ -219,14 +232,16 @@ def bound(
     }
     ops = Operations.filled(count, **(usual | columns))
     times = np.array(submit)
-    away = Intervals.empty()
-    return pairs(issue_bound(ops, times, held or HeldCalls.none(), away, USUAL))
+    gone = away or Intervals.empty()
+    return pairs(issue_bound(ops, times, held or HeldCalls.none(), gone, USUAL))
 
 
 def test_a_stretch_is_launching_where_little_is_left_at_its_end() -> None:
     """Launched from 0 to 90 us; a tenth of the stretch is allowed."""
     assert bound([0, 90_000], [10_000, 100_000]) == [(0, 100_000)]
     assert bound([0, 90_000], [10_000, 100_001]) == []
+    assert bound([500_000, 590_000], [510_000, 600_000]) == [(500_000, 600_000)]
+    assert bound([500_000, 590_000], [510_000, 600_001]) == []
     assert bound([ABSENT_TIME, ABSENT_TIME], [0, 1]) == []
     assert bound([0, 90_000], [10_000, 100_000], work=[H2D, H2D]) == []
     assert bound([0, 0, 90_000], [5_000, 200_000, 100_000], work=[C, H2D, C]) == [(0, 100_000)]
@@ -240,6 +255,8 @@ def test_a_wait_of_the_host_begins_a_stretch(reason: int, waits: bool) -> None:
 
     since = 60_000 if waits else 0
     assert bound(submit, began, held=held) == [(since, 155_000)]
+    gone = Intervals.span(40_000, 50_000)
+    assert bound(submit, began, away=gone) == [(60_000, 155_000)]
     other = HeldCalls.filled(1, tid=2, start_ns=40_000, end_ns=50_000, reason=9)
     assert bound(submit, began, held=other) == [(0, 155_000)]
 
@@ -255,3 +272,5 @@ def test_a_launch_that_waits_for_room_begins_a_stretch(length: int, full: bool) 
     found = bound(submit, began, **launched)
     assert found == ([(80_000, 155_000)] if full else [(0, 155_000)])
     assert bound(submit, began, **launched, call=[0, 1, ABSENT, 3]) == [(0, 155_000)]
+    copy = {"start_ns": [10_000, 45_000, 90_000, 155_000], "work": [C, C, H2D, C]}
+    assert bound(submit, began, **launched, **copy) == [(0, 155_000)]
