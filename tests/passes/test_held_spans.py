@@ -70,9 +70,9 @@ def spans(held: HeldCalls) -> list[Span]:
     return sorted((tid, start // 1000, end // 1000) for tid, start, end in rows)
 
 
-def asked(count: int, since: int, kind: ApiKind = QUERY, tid: int = 1) -> list[Call]:
-    """Calls of 5 us, each 20 us after the one before."""
-    return [(tid, since + 20 * i, since + 20 * i + 5, kind) for i in range(count)]
+def asked(count: int, since: int, tid: int = 1, each: int = 20) -> list[Call]:
+    """Queries of 5 us, each so many after the one before."""
+    return [(tid, since + each * i, since + each * i + 5, QUERY) for i in range(count)]
 
 
 def test_runs_of_four_questions_are_waits_and_of_three_none() -> None:
@@ -80,6 +80,8 @@ def test_runs_of_four_questions_are_waits_and_of_three_none() -> None:
 
     assert spans(held_spans.polling(host(calls))) == [(1, 100, 165)]
     assert spans(held_spans.polling(host(calls[:4]))) == []
+    slow = [*asked(3, 0, each=40), (1, 90, 92, LAUNCH), *asked(3, 100, each=40)]
+    assert spans(held_spans.polling(host(slow))) == []
 
 
 def test_only_threads_that_launch_are_held_by_asking() -> None:
@@ -115,6 +117,7 @@ def test_waits_for_ranks_hold_and_so_do_four_tests() -> None:
     assert ranks(*tried(4, 0)) == [(1, 0, 65)]
     assert ranks(*tried(3, 0)) == []
     assert ranks((3, 0, 9, WAIT)) == []
+    assert ranks((1, 0, 5, TEST), (1, 40, 45, TEST), (1, 80, 85, TEST)) == []
 
 
 def test_only_tests_of_one_thread_make_a_run() -> None:

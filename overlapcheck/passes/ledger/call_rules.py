@@ -203,7 +203,7 @@ def in_a_mutex(locks: Locks) -> Ruling:
     calls, os_calls = locks.made.calls, locks.os_calls
     kept = locks.kept_waiting(locks.made.limits.long_call_ns)
     if kept.size == 0:
-        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+        return Ruling(locks.are(kept), Reason.DRIVER_LOCK)
     of_locks = locks.strings.matching(
         os_calls.name_id, lambda name: _WAITS_FOR_A_LOCK.fullmatch(name) is not None
     )
@@ -230,7 +230,7 @@ def ends_with_another(locks: Locks) -> Ruling:
     calls, limits = locks.made.calls, locks.made.limits
     kept = locks.kept_waiting(limits.stuck_call_ns)
     if kept.size == 0:
-        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+        return Ruling(locks.are(kept), Reason.DRIVER_LOCK)
     holding = np.flatnonzero(locks.made.long)
     holding = holding[ordered(calls.end_ns[holding])]
     locked = [kept[:0]]
