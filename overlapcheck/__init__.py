@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.job import Job
     from overlapcheck.measurements import Measurements
-    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, run, trim
+    from overlapcheck.pipeline import analyze, analyze_ranks, measure, read_trace, trim
     from overlapcheck.predicted import WhatIf
     from overlapcheck.predicting import predict
     from overlapcheck.reading import Reading
     from overlapcheck.recorder import Content
+    from overlapcheck.recording import run
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
     from overlapcheck.source import Source
@@ -54,7 +55,7 @@ else:
         "measure": "pipeline",
         "predict": "predicting",
         "read_trace": "pipeline",
-        "run": "pipeline",
+        "run": "recording",
         "trim": "pipeline",
     }
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from overlapcheck.device_report import DeviceReport
     from overlapcheck.finding import Finding
-    from overlapcheck.report import DeviceReport, Report
+    from overlapcheck.report import Report
     from overlapcheck.verdict import Check
 
 _SHARE_DIGITS = 4

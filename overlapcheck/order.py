@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from overlapcheck.columns import Bools, Codes, Columns, Ints, Mask, Rows
+from overlapcheck.columns import ABSENT, Bools, Codes, Columns, Ints, Mask, Rows
 
 
 class Work(IntEnum):
     """Kinds of device operations."""
 
-    NONE = -1
+    NONE = ABSENT
     COMPUTE = 0
     COMMUNICATION = 1
     H2D = 2

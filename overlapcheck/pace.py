@@ -60,7 +60,7 @@ class Pace:
     @property
     def _known_by(self) -> str:
         if self.source is PaceSource.OPTION:
-            return "step time as given"
+            return "step time as given, or what the device needs"
         runs = count_of(self.controls, "control run")
         if self.controls < 2 or self.low_ns is None or self.high_ns is None:
             return runs

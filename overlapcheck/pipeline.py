@@ -1,38 +1,36 @@
-"""The order of the stages; no other file knows it.
+"""The order of the stages of an analysis, from a recording to its report.
 
-What only several ranks or a page need is imported where it is used: a verdict must not wait for it.
+What only an export, several ranks or a page need is imported where it is used: a verdict must not
+wait for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from overlapcheck.capture.export import export_sqlite
-from overlapcheck.causes._ranking import findings
-from overlapcheck.causes._sync_debug import with_sync_warnings
+from overlapcheck.causes.ranking.findings import findings
+from overlapcheck.causes.ranking.sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
 from overlapcheck.checks.judge import judge
 from overlapcheck.checks.own_pace import over_the_spread, why_control, with_basis
-from overlapcheck.errors import NotTrimmed, OverlapcheckError
+from overlapcheck.errors import NotTrimmed
 from overlapcheck.finding import Finding
 from overlapcheck.job import Job
-from overlapcheck.measurements import Measurements, WindowSource
-from overlapcheck.pace import PaceSource
+from overlapcheck.measurements import Measurements
 from overlapcheck.passes import measure as passes
 from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.control import control_of
 from overlapcheck.passes.pace.own_pace import own_paces
-from overlapcheck.passes.pace.same_run import other_steps
 from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report, with_timelines
+from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -42,24 +40,10 @@ from overlapcheck.trace import Trace
 from overlapcheck.verdict import Policy, Verdict
 
 if TYPE_CHECKING:
-    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-    from overlapcheck.capture.spec import CaptureSpec
-    from overlapcheck.captured import CapturedReport
     from overlapcheck.fleet import FleetReport
     from overlapcheck.shared_part import Trimmed
     from overlapcheck.stream_contract import StreamContract
     from overlapcheck.stream_report import StreamReport
-
-
-def _as_recorded(_: CapturedReport) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-class JudgingOptions(TypedDict, total=False):
-    """Arguments of `analyze` that `run` hands on."""
-
-    policy: Policy | None
-    selection: Selection | None
 
 
 def read_trace(
@@ -92,6 +76,8 @@ def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
         reading.opened(recording)
         yield source, recording
         return
+    from overlapcheck.capture.export import export_sqlite
+
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
@@ -162,7 +148,7 @@ def analyze(
         verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
-    return with_timelines(report, trace, measured) if reading.timeline else report
+    return with_drawings(report, trace, measured, reading)
 
 
 def at_own_pace(
@@ -233,141 +219,6 @@ def streams(
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
     reading.progress(f"measuring {Path(path).name}")
     return stream_report(Path(path).absolute().name, measure(trace, selection), contract)
-
-
-def run(  # noqa: PLR0913  # each a question of its own, by name
-    command: Sequence[str],
-    *,
-    spec: CaptureSpec | None = None,
-    reading: Reading | None = None,
-    control: str | int = "auto",
-    prove: Sequence[str] = (),
-    judging: Callable[[CapturedReport], AbstractContextManager[None]] = _as_recorded,
-    **options: Unpack[JudgingOptions],
-) -> Report:
-    """Record a program, then judge the recording; where the host is late, at the own pace.
-
-    Args:
-        command: program and arguments.
-        spec: what to record and where to leave it; None takes what disturbs least and proves most.
-        reading: with which nsys it is recorded, how it is read, and who is told meanwhile.
-        control: whether the program runs once more, with NVTX ranges alone recorded, so that the
-            verdict is on its own pace: "auto" where that would settle something, "always", "never",
-            or how many times, in turns with as many recordings. What goes wrong then costs nothing
-            of the first verdict.
-        prove: ids of causes to repair from outside: for each the program runs again, and what that
-            wins is in `proved`, beside what was predicted. What goes wrong then costs no verdict.
-        judging: entered when a recording lies in its place and the program's end is known, and
-            left when it is judged; what it raises keeps it from being judged. Entered once more
-            when there are controls, with these, and for each recording of the repaired program.
-        options: policy and selection, see `analyze`.
-
-    Returns:
-        The report, with `captured` saying where the recordings lie and how the program ended.
-
-    Raises:
-        OverlapcheckError: one line that says what is wrong and what to do.
-    """
-    from overlapcheck.capture.discovery import find_nsys
-    from overlapcheck.capture.outside_repair import outside_repairs
-    from overlapcheck.capture.second_run import ControlPlan, SecondRuns
-    from overlapcheck.capture.spec import CaptureSpec
-
-    spec, reading = spec or CaptureSpec(), reading or Reading()
-    plan, repairs = ControlPlan.of(control), outside_repairs(prove)
-    nsys = find_nsys(reading.nsys)
-    program = SecondRuns(command, spec, nsys, progress=reading.progress, warn=reading.warn)
-    reading = replace(reading, nsys=nsys.path)
-    report = _recorded(program, spec, reading, plan, judging, options)
-    if repairs:
-        from overlapcheck.proving import with_proofs
-
-        report = with_proofs(report, repairs, program, judging, options.get("selection"), reading)
-    return _sanitized(report, command, spec, reading) if spec.sanitizer else report
-
-
-def _sanitized(
-    report: Report, command: Sequence[str], spec: CaptureSpec, reading: Reading
-) -> Report:
-    """The report with a second opinion on the order of streams, from another run."""
-    from overlapcheck.capture.sanitizer import sanitize
-    from overlapcheck.streams.second_opinion import with_second_opinion
-
-    reading.progress(f"running {Path(command[0]).name} again under PyTorch's CUDA sanitizer")
-    at_most_s = spec.delay_s + spec.duration_s if spec.duration_s else 0
-    return with_second_opinion(report, sanitize(command, at_most_s=at_most_s))
-
-
-def _recorded(  # noqa: PLR0913  # arguments of `run`
-    again: SecondRuns,
-    spec: CaptureSpec,
-    reading: Reading,
-    plan: ControlPlan,
-    judging: Callable[[CapturedReport], AbstractContextManager[None]],
-    options: JudgingOptions,
-) -> Report:
-    """Record and judge, see `run`."""
-    captured = again.first()
-    if spec.keep_in:
-        reading = replace(reading, keep_export=captured.report.with_suffix(".sqlite"))
-    with judging(captured):
-        first = analyze(captured.report, reading=reading, **options)
-    first = replace(first, captured=captured)
-    has_steps = any(one.window.source == WindowSource.NVTX_STEPS for one in first.devices)
-    if not again.announced(plan, captured, first.wants_control, has_steps=has_steps):
-        return first
-    runs = again.controls(plan, captured)
-    if not runs.controls:
-        return first
-    try:
-        with judging(runs):
-            second = _by_controls(first, runs, again, reading, options)
-    except (OverlapcheckError, KeyboardInterrupt) as error:
-        again.keep_first(getattr(error, "message", "") or "interrupted", runs)
-        second = first
-    return replace(second, captured=runs)
-
-
-def _by_controls(
-    first: Report,
-    runs: CapturedReport,
-    again: SecondRuns,
-    reading: Reading,
-    options: JudgingOptions,
-) -> Report:
-    """The first recording judged once more, by controls; where they tell nothing, as it was.
-
-    Args:
-        first: of the recording alone.
-        runs: the same recording, with controls.
-        again: told why the first verdict is kept.
-        reading: of the recording.
-        options: of `analyze`.
-    """
-    beside = replace(reading, keep_export=None, timeline=False)
-    otherwise = {}
-    if again.to_its_end and first.measurements is not None:
-        for control in runs.controls:
-            held = control_of(control.name, read_trace(control, reading=beside))
-            otherwise[control] = other_steps(first.measurements, held)
-    alike = [control for control in runs.controls if not otherwise.get(control)]
-    second = first
-    if alike:
-        second = analyze(runs.report, reading=reading, control=alike, **options)
-    repeats = [analyze(one, reading=beside, **options) for one in runs.repeats]
-    again.tell_spread([_step_ns(one) for one in repeats], _step_ns(first))
-    paces = [device.pace for device in second.devices if device.pace is not None]
-    if any(pace.source is PaceSource.CONTROL for pace in paces):
-        return second
-    reasons = [*(why for why in otherwise.values() if why), *(pace.why for pace in paces)]
-    again.keep_first(next(filter(None, reasons), "no steps that could be timed"), runs)
-    return first
-
-
-def _step_ns(report: Report) -> float | None:
-    """Mean length of the judged steps of the device where they take longest."""
-    devices = [one for one in report.devices if one.window.steps]
-    return max((one.window_ns / (one.window.steps or 1) for one in devices), default=None)
 
 
 def analyze_rank(path: Path, *, controls: Mapping[Path, Sequence[Path]], **options: Any) -> Report:
@@ -463,7 +314,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
+    each = replace(reading.of_rank, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),

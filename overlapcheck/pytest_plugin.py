@@ -71,8 +71,8 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
 
     def run(command: Sequence[str], **options: Any) -> Judged:
         __tracebackhide__ = True
-        from overlapcheck import pipeline
         from overlapcheck.reading import Reading
+        from overlapcheck.recording import run as record
 
         control = options.pop("control", "auto")
         nsys = options.pop("nsys", None)
@@ -80,7 +80,7 @@ def overlapcheck_run(pytestconfig: pytest.Config, tmp_path: Path) -> Callable[..
 
         def judged() -> Judged:
             policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_run()")
-            report = pipeline.run(
+            report = record(
                 command,
                 spec=spec,
                 reading=Reading(nsys=nsys),

@@ -169,7 +169,7 @@ class _Keyed:
     def __init__(self, member: Member, usable: Index) -> None:
         mine = member.attendance
         self.member = member
-        key = np.maximum(mine.step[usable], -1) * _STEP + mine.order[usable]
+        key = np.maximum(mine.step[usable], ABSENT) * _STEP + mine.order[usable]
         self.key, first = np.unique(key, return_index=True)
         self.row = usable[first]
         self.kind = mine.kind[self.row]

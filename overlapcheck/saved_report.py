@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from overlapcheck.device_report import DeviceReport, Picture
 from overlapcheck.finding import Confidence, Finding, SourceLine
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.prediction import Bound, BoundName, Win
 from overlapcheck.proved import Proved
-from overlapcheck.report import SCHEMA, CaptureSummary, DeviceReport, Picture, Report
+from overlapcheck.report import SCHEMA, CaptureSummary, Report
 from overlapcheck.saved_fields import (
     Number,
     SavedTool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.stream_contract import (
     EdgeRule,
     HostRule,
@@ -23,8 +24,17 @@ class OperationSeen:
     start_ns: int
     end_ns: int
     stream_id: int
-    row: int = field(default=-1, compare=False)
+    row: int = field(default=ABSENT, compare=False)
     """Row in the process's operations."""
+
+
+@dataclass(frozen=True)
+class CallSeen:
+    """One call that waited, on the host's clock."""
+
+    tid: int
+    start_ns: int
+    end_ns: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Example:
     after: OperationSeen | None
     call: str = ""
     """Call that waited."""
+    waited: CallSeen | None = field(default=None, compare=False)
+    """When it did; None where the host did not wait."""
 
     @property
     def between_ns(self) -> int | None:

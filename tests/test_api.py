@@ -222,7 +222,7 @@ def test_a_program_is_recorded_and_judged_by_one_call(
         yield
         told.append("judged")
 
-    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: Nsys(Path("n"), "1"))
+    monkeypatch.setattr("overlapcheck.recording.find_nsys", lambda _: Nsys(Path("n"), "1"))
     monkeypatch.setattr("overlapcheck.capture.second_run.profile", profile)
 
     found = overlapcheck.run(

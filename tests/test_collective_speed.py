@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck import pipeline
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.collective_speed import CollectiveSpeed, bus_factor, device_speeds
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.measurements import Measurements

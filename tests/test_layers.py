@@ -34,6 +34,7 @@ NOUNS = {path.stem for path in PACKAGE.glob("*.py")} - {
     "predicting",
     "proving",
     "pytest_plugin",
+    "recording",
     "showing",
 }
 MAX_LINES = 300
@@ -52,10 +53,12 @@ NOT_COMMANDS = {
     "output",
     "progress",
     "rank_options",
+    "rank_tables",
     "recording_options",
     "standard_streams",
     "stopping",
     "stream_output",
+    "tables",
     "terminal_page",
 }
 
@@ -212,11 +215,26 @@ def test_only_the_pipeline_and_the_command_line_know_several_stages() -> None:
     assert {name for name in several if not name.startswith("cli/")} == {
         "pipeline.py",
         "predicting.py",  # what goes on where the pipeline has measured
-        "proving.py",  # and where it has judged
+        "proving.py",  # where it has judged
+        "recording.py",  # and what comes before it
         # Like the command line: where users come in.
         "pytest_plugin.py",
         "showing.py",
     }
+
+
+@pytest.mark.parametrize("path", modules())
+def test_nobody_imports_what_another_package_keeps_to_itself(path: Path) -> None:
+    own = ".".join(("overlapcheck", *path.relative_to(PACKAGE).parent.parts, ""))
+    private = {
+        match[0]
+        for name in imports_of(path)
+        if (match := re.match(r"(overlapcheck\.(?:[a-z]\w*\.)*)_[a-z]\w*", name))
+        # A package and its rooms see what either keeps; a room, nothing of the one next door.
+        and not (own.startswith(match[1]) or match[1].startswith(own))
+    }
+
+    assert private == set()
 
 
 def outside(*folders: str) -> list[ParameterSet]:
@@ -276,12 +294,11 @@ def test_sql_and_table_names_stay_in_the_source_of_nsys(path: Path) -> None:
     )
 
     assert [text for text in texts if pattern.search(text)] == []
-    assert not {name.split(".")[0] for name in imports_of(path)} & {
-        "sqlite3",
-        "adbc_driver_sqlite",
-        "adbc_driver_manager",
-        "pyarrow",
-    }
+    readers = {"sqlite3", "adbc_driver_sqlite", "adbc_driver_manager", "pyarrow"}
+    if path == PACKAGE / "cli" / "tables.py":
+        # Writes tables of many ranks one after the other, which pandas alone cannot.
+        readers.remove("pyarrow")
+    assert not {name.split(".")[0] for name in imports_of(path)} & readers
 
 
 @pytest.mark.parametrize("path", modules("", "cli", *(STAGES - {"capture"})))

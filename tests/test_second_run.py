@@ -71,7 +71,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     made = Program(tmp_path)
     for rank in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
         monkeypatch.delenv(rank, raising=False)
-    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: NSYS)
+    monkeypatch.setattr("overlapcheck.recording.find_nsys", lambda _: NSYS)
     monkeypatch.setattr("overlapcheck.capture.second_run.profile", made.profile)
     return made
 

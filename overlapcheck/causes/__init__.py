@@ -28,7 +28,7 @@ def _modules() -> dict[str, ModuleType]:
     modules = (
         import_module(f"{__name__}.{found.name}")
         for found in pkgutil.iter_modules(__path__)
-        if not found.name.startswith("_")
+        if not found.name.startswith("_") and not found.ispkg
     )
     return {module.CAUSE.id: module for module in modules}
 

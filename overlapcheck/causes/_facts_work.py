@@ -35,12 +35,14 @@ def _called(context: Context, memory: dict[Work, str]) -> list[str]:
     least = context.measured.thresholds.speed_min_bytes
     rows = context.rows.rows(one_of(context.rows.call_work, LINK_COPIES))
     each = rows.rows(first_rows(rows.call_start_ns))
+    ops = context.device.order.operations
+    copy_ns = ops.end_ns[each.call_operation] - ops.start_ns[each.call_operation]
     lines = []
     for work, stream, mine in _groups(each.call_work, each.call_stream_id, each.call_bytes):
-        sizes, lengths = each.call_bytes[mine], each.call_ns[mine]
-        # A call that copies to the host has also waited for kernels: no speed of the link.
-        slow = work is Work.H2D and sizes.max() >= least
-        speed = f", {bandwidth(float(sizes.sum()), float(lengths.sum()))}" if slow else ""
+        sizes, lengths = each.call_bytes[mine], copy_ns[mine]
+        # The copy's own length: the call may have waited for kernels before it.
+        told = sizes.max() >= least
+        speed = f", {bandwidth(float(sizes.sum()), float(lengths.sum()))}" if told else ""
         noun = count_of(len(sizes), *_NOUNS[work])
         lines.append(
             f"{noun} of {spread(sizes, size)}{memory.get(work, '')} on stream {stream}{speed}"

@@ -10,7 +10,8 @@ from overlapcheck.errors import OutputUnwritable
 from overlapcheck.quantities import duration, percent
 
 if TYPE_CHECKING:
-    from overlapcheck.report import DeviceReport, Report
+    from overlapcheck.device_report import DeviceReport
+    from overlapcheck.report import Report
 
 
 def save_baseline(report: Report, path: Path) -> str:
@@ -53,8 +54,7 @@ def baseline_lines(start: Path) -> Iterator[str]:
 
 def _device(device: DeviceReport) -> str:
     step = f"step {duration(device.steps.step.median_ns)}" if device.steps else "no steps"
-    overlaps = [
-        f"{way} {percent(copies.overlap)}" for way, copies in device.copies.items() if way != "d2d"
-    ]
+    copies = {way: one.overlap for way, one in device.copies.items() if way != "d2d"}
+    overlaps = [f"{way} {percent(overlap)}" for way, overlap in copies.items()]
     won = f"recoverable {percent(device.recoverable)}"
     return ", ".join((device.name or f"device {device.device}", step, won, *overlaps))

@@ -38,15 +38,15 @@ def run(
 
         nsys_command.print_command(command, recording)
         return ExitCode.PASS
-    from overlapcheck import pipeline
     from overlapcheck.cli.files import require_writable
     from overlapcheck.cli.output import deliver, reading_of
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.recorded import told
+    from overlapcheck.recording import run as record
 
     require_writable(judging.outputs, judging.tables, recording.spec.keep_in)
     with shown() as progress:
-        result = pipeline.run(
+        result = record(
             command,
             spec=recording.spec,
             reading=reading_of(judging, recording.nsys, progress),

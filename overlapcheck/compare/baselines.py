@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from overlapcheck.comparison import NotComparable
+from overlapcheck.device_report import DeviceReport, Picture
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
-from overlapcheck.report import DeviceReport, Picture, Report
+from overlapcheck.report import Report
 
 FOLDER = Path(".overlapcheck") / "baselines"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -88,4 +89,5 @@ def _small(device: DeviceReport) -> DeviceReport:
         gaps=(),
         blocking=(),
         picture=Picture(device.window.start_ns, device.window.end_ns, (), ()),
+        excerpt=None,
     )

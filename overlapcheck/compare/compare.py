@@ -22,7 +22,8 @@ from overlapcheck.comparison import (
     Unit,
 )
 from overlapcheck.copies import JUDGED_DIRECTIONS, Direction
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.device_report import DeviceReport
+from overlapcheck.report import Report
 
 
 def compare(
@@ -74,6 +75,7 @@ def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
         new_causes=alone((other, one), new.findings, ledger, Change.WORSE),
         compute=compute,
         whole=whole,
+        excerpts=(one.excerpt, other.excerpt),
     )
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import hypot, sqrt
 
+from overlapcheck.device_report import DeviceReport, Spread, StepSummary
 from overlapcheck.pace import Pace
-from overlapcheck.report import DeviceReport, Spread, StepSummary
 from overlapcheck.thresholds import Thresholds
 
 Whole = Callable[[DeviceReport], float]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from overlapcheck.compare.pairing import Pair
+from overlapcheck.device_report import DeviceReport, LedgerEntry
 from overlapcheck.ledger import Reason
 from overlapcheck.pace import Pace
-from overlapcheck.report import DeviceReport, LedgerEntry
 
 OWN_STEP = "step time at own pace"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from overlapcheck.comparison import NotComparable
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.quantities import count_of
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 
 Pair = tuple[DeviceReport, DeviceReport]
 

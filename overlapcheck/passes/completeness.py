@@ -15,7 +15,7 @@ from overlapcheck.kinds import CopyKind
 from overlapcheck.passes.impossible_rows import impossible_rows
 from overlapcheck.passes.lost_names import lost_names
 from overlapcheck.passes.lost_rows import lost_rows
-from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
@@ -64,7 +64,7 @@ def _rows_without_launches(
             f"{_why(trace.api_calls)}",
             Content.CALLS,
         )
-    orphan = process.kernel_call == NO_CALL
+    orphan = process.kernel_call == ABSENT
     matched_starts = kernels.start_ns[~orphan]
     if matched_starts.size == 0:
         lost = int(orphan.sum())
@@ -91,7 +91,7 @@ def _steps_without_work(
         start, end = selection.window_ns
         judged = (ranges.start_ns >= start) & (ranges.end_ns <= end)
     rows = process.kernel_call
-    launched = process.calls.start_ns[rows[rows != NO_CALL]]
+    launched = process.calls.start_ns[rows[rows != ABSENT]]
     step = ranges.of_launches(launched)
     busy = np.zeros(len(ranges), dtype=bool)
     busy[step[step >= 0]] = True

@@ -21,7 +21,7 @@ from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.kinds import CopyKind
-from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.passes.process import ProcessTables
 from overlapcheck.passes.streams import by_stream
 from overlapcheck.passes.submissions import NEVER, device_wait_returned
 from overlapcheck.quantities import count_of, seconds
@@ -77,7 +77,7 @@ def _contradictions(
     if len(process.calls):
         if not drifted:
             found.append((_early(process, table, call, limits), "begins before it was launched"))
-        failed = (call != NO_CALL) & ~process.calls.succeeded[np.maximum(call, 0)]
+        failed = (call != ABSENT) & ~process.calls.succeeded[np.maximum(call, 0)]
         found.append((failed, "was launched by a call that failed"))
         found.append(
             (_outlasting(process, table, call, limits), "ends after a wait for it returned")
@@ -100,7 +100,7 @@ def _early(
     process: ProcessTables, table: Kernels | Copies | Memsets, call: Index, limits: Thresholds
 ) -> Mask:
     launch = process.calls.start_ns[np.maximum(call, 0)]
-    mask: Mask = (call != NO_CALL) & (table.start_ns < launch - limits.drift_ns)
+    mask: Mask = (call != ABSENT) & (table.start_ns < launch - limits.drift_ns)
     return mask
 
 
@@ -146,7 +146,7 @@ def _outlasting(
     mask = np.zeros(len(table), dtype=bool)
     drift_ns = limits.drift_ns
     used = distinct(process.kernels.context_id).size, distinct(process.kernels.device_id).size
-    long = np.flatnonzero((table.end_ns - table.start_ns > drift_ns) & (call != NO_CALL))
+    long = np.flatnonzero((table.end_ns - table.start_ns > drift_ns) & (call != ABSENT))
     if used != (1, 1) or long.size == 0:
         return mask
     launched = process.calls.end_ns[call[long]]

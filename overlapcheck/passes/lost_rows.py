@@ -22,7 +22,7 @@ import numpy as np
 
 from overlapcheck.capture_info import CaptureInfo, GraphGranularity
 from overlapcheck.capture_problem import CaptureFault, CaptureProblem
-from overlapcheck.columns import Codes, Ints, Mask
+from overlapcheck.columns import ABSENT, Codes, Ints, Mask
 from overlapcheck.grouping import distinct, numbered
 from overlapcheck.passes.lost_nodes import lost_nodes
 from overlapcheck.passes.process import ProcessTables
@@ -214,7 +214,7 @@ class _Search:
 def _interior(thread: Ints, present: Mask) -> Mask:
     """Calls (in time order) that have a later present one of the same thread."""
     found, number = numbered(thread)
-    last = np.full(found.size, -1, dtype=np.intp)
+    last = np.full(found.size, ABSENT, dtype=np.intp)
     last[number[present]] = np.flatnonzero(present)
     mask: Mask = np.arange(thread.size) < last[number]
     return mask

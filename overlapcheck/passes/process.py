@@ -46,8 +46,6 @@ from overlapcheck.trace_tables import (
     Syncs,
 )
 
-NO_CALL = ABSENT
-"""The same, by the name that completeness knows it by."""
 # Correlation ids are counted up, so a table of all of them is not much longer than the calls.
 _DENSE = 4
 
@@ -256,7 +254,6 @@ def copies_on_device(copies: Copies, device_id: int) -> Copies:
 __all__ = [
     "ABSENT",
     "ABSENT_TIME",
-    "NO_CALL",
     "CallIndex",
     "DeviceTables",
     "ProcessTables",

@@ -15,7 +15,7 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask
 from overlapcheck.grouping import distinct, groups, numbered
 from overlapcheck.intervals import Intervals
-from overlapcheck.passes.process import NO_CALL, ProcessTables
+from overlapcheck.passes.process import ProcessTables
 from overlapcheck.searches import position_of
 
 NEVER = np.iinfo(np.int64).max
@@ -27,7 +27,7 @@ _STREAM_WAITS = frozenset({"cudaStreamSynchronize", "cuStreamSynchronize"})
 class HandedOver(IntEnum):
     """What a call hands over."""
 
-    NONE = -1
+    NONE = ABSENT
     KERNEL = 0
     COPY = 1
     MEMSET = 2
@@ -109,7 +109,7 @@ def device_rows(process: ProcessTables) -> DeviceRows:
     call = np.concatenate(
         [process.kernel_call, *(process.launches.rows(t.correlation_id) for t in tables[1:])]
     )
-    known = call != NO_CALL
+    known = call != ABSENT
 
     def column(name: str) -> Ints:
         values: Ints = np.concatenate([getattr(table, name) for table in tables])[known]
@@ -165,7 +165,7 @@ def _waits_for_stream(process: ProcessTables, context_id: int, stream_id: int) -
     syncs = process.syncs
     mine = (syncs.context_id == context_id) & (syncs.stream_id == stream_id)
     call = process.launches.rows(syncs.correlation_id[mine])
-    call = np.sort(call[call != NO_CALL])
+    call = np.sort(call[call != ABSENT])
     names = process.calls.name_id[call]
     return call[process.strings.matching(names, _STREAM_WAITS.__contains__)]
 
@@ -191,7 +191,7 @@ def _has_device_row(process: ProcessTables) -> Mask:
         found[process.kernel_call] = True
         for table in tables[1:]:
             found[process.launches.rows(table.correlation_id)] = True
-        return found[:-1]  # the last stands for NO_CALL
+        return found[:-1]  # the last stands for ABSENT
     ids = np.sort(np.concatenate([table.correlation_id for table in tables]))
     wanted = process.calls.correlation_id
     mask: Mask = position_of(ids, wanted) != ABSENT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from overlapcheck.device_report import CopySummary, DeviceReport, GapSummary, Spread, StepSummary
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, seconds, size
 from overlapcheck.renderers._html_markup import Child, Html, el, table
-from overlapcheck.report import CopySummary, DeviceReport, GapSummary, Spread, StepSummary
 
 _WITHIN_DEVICE = "d2d"
 """Uses no link, so it has nothing to hide: listed without overlap and ceiling."""

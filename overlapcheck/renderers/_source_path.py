@@ -9,17 +9,6 @@ from urllib.parse import quote
 from overlapcheck.renderers._plain_text import plain
 
 
-class RootedFormat:
-    """A format that names source files.
-
-    Args:
-        root: folder of the repository; source files below it are named relative to it.
-    """
-
-    def __init__(self, *, root: str = "") -> None:
-        self._root = root
-
-
 def relative_path(file: str, root: str) -> str:
     """A file's name relative to the repository; "" where it is none of a file in it."""
     name = PurePosixPath(plain(file, 400))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.device_report import DeviceReport, WindowSummary
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._terminal_text import (
@@ -13,17 +14,15 @@ from overlapcheck.renderers._terminal_text import (
     Cell,
     clip,
     clip_middle,
-    columns,
-    most,
     paragraph,
     styled,
-    tells_a_line,
     text_of,
     width_of,
     wrap,
 )
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
-from overlapcheck.report import DeviceReport, Report, WindowSummary
+from overlapcheck.renderers.formats.page import columns, most, tells_a_line
+from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
 
 OUTCOME_STYLES = {
@@ -74,7 +73,7 @@ def verdict_line(report: Report) -> Text:
     outcome = report.verdict.outcome
     checks = report.verdict.checks
     behind = [check for check in checks if check.outcome is outcome]
-    pace = at_pace(report)
+    pace, cause = at_pace(report), ""
     if outcome is Outcome.PASS:
         said = f"all {len(checks)} checks passed" if len(checks) > 1 else "the one check passed"
         said += pace
@@ -82,12 +81,12 @@ def verdict_line(report: Report) -> Text:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        # A cause says where time goes, and an order costs none.
-        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
-        cause = "" if of_order else _first_cause(report)
-        said = f"{of} failed{pace}: {_names(behind, report)}{cause}"
+        cause = "" if all(map(is_of_order, behind)) else _first_cause(report)
+        said = f"{of} failed{pace}: {_names(behind, report)}"
     mark = _mark_of(report)
-    return text_of(mark, "  ", clip(said, columns() - width_of(mark) - 2))
+    # Where room is short, the cause is worth more than the last of the checks.
+    room = columns() - width_of(mark) - 2 - len(cause)
+    return text_of(mark, "  ", clip(said, room), cause)
 
 
 def _names(checks: list[Check], report: Report) -> str:
@@ -109,6 +108,11 @@ def _names(checks: list[Check], report: Report) -> str:
         else:
             said.append(f"{name} on {len(devices)} devices")
     return ", ".join(said)
+
+
+def is_of_order(check: Check) -> bool:
+    """Whether a check is of what waits for what: that costs no time, which causes are about."""
+    return check.name in ("streams", "sanitizer")
 
 
 def _first_cause(report: Report) -> str:

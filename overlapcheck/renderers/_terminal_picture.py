@@ -7,20 +7,19 @@ from itertools import groupby
 
 from rich.text import Text
 
+from overlapcheck.device_report import Picture, PictureRow
 from overlapcheck.quantities import duration
 from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
-    WIDTH,
     clip,
     clip_middle,
-    columns,
     paragraph,
     styled,
     text_of,
     width_of,
 )
-from overlapcheck.report import Picture, PictureRow
+from overlapcheck.renderers.formats.page import WIDTH, columns
 
 # Heights, for shades mean copies and collectives.
 _HEIGHTS = " ▁▂▃▄▅▆▇█"

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from overlapcheck.quantities import bandwidth, count_of, duration, percent, seconds, size
-from overlapcheck.renderers._terminal_text import (
-    DIM,
-    INDENT,
-    Cell,
-    clip_middle,
-    most,
-    paragraph,
-    styled,
-    table,
-    text_of,
-)
-from overlapcheck.report import (
+from overlapcheck.device_report import (
     BlockingSummary,
     CopySummary,
     DeviceReport,
@@ -25,6 +13,18 @@ from overlapcheck.report import (
     StepSummary,
     StreamSummary,
 )
+from overlapcheck.quantities import bandwidth, count_of, duration, percent, seconds, size
+from overlapcheck.renderers._terminal_text import (
+    DIM,
+    INDENT,
+    Cell,
+    clip_middle,
+    paragraph,
+    styled,
+    table,
+    text_of,
+)
+from overlapcheck.renderers.formats.page import most
 
 MAX_ROWS = 3
 MAX_STREAMS = 8

@@ -7,20 +7,14 @@ bidirectional controls, and must neither break a line nor steer a terminal.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from overlapcheck.clean import clean
+from overlapcheck.renderers.formats.page import columns
 
-WIDTH = 80
-"""Columns of a page that nobody has measured."""
 INDENT = 2
 ELLIPSIS = "…"
 
@@ -31,60 +25,6 @@ Cell = str | Text
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|us|ms|s|B|[KMGT]iB|GB/s)(?![\w/]))")
 _GLUE = "\u00a0"
-
-
-class Detail(StrEnum):
-    """How much of a report is told."""
-
-    LINE = "line"
-    """Its first line alone."""
-    USUAL = "usual"
-    """What deserves it: evidence of what fails, the worst rows of long tables."""
-    ALL = "all"
-    """Everything that the report holds, also of what passes."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """What a text is laid out for."""
-
-    width: int = WIDTH
-    """Columns that no line exceeds."""
-    detail: Detail = Detail.USUAL
-
-
-_USUAL_PAGE = Page()
-_PAGE = ContextVar("page", default=_USUAL_PAGE)
-
-
-@contextmanager
-def laid_out_for(page: Page) -> Iterator[None]:
-    """Lines made in the block are for this page."""
-    token = _PAGE.set(page)
-    try:
-        yield
-    finally:
-        _PAGE.reset(token)
-
-
-def columns() -> int:
-    """Columns that no line exceeds."""
-    return _PAGE.get().width
-
-
-def tells_all() -> bool:
-    """Whether everything is told."""
-    return _PAGE.get().detail is Detail.ALL
-
-
-def tells_a_line() -> bool:
-    """Whether the first line is all."""
-    return _PAGE.get().detail is Detail.LINE
-
-
-def most(usual: int) -> int:
-    """How many of something are told: usually so many, else all of them."""
-    return sys.maxsize if tells_all() else usual
 
 
 def width_of(cell: Cell) -> int:
@@ -158,15 +98,24 @@ def paragraph(label: Cell, text: str, *, indent: int = INDENT, hang: int = 0) ->
     """A label and a text wrapped to the right of it.
 
     Args:
-        label: begins the first line.
+        label: begins the first line; cut in the middle where it takes more than half of it.
         text: what follows.
         indent: columns before the label.
         hang: columns from the label's begin to the text; 0 takes one space.
     """
+    label = _no_wider(label, columns() // 2)
     hang = max(hang, width_of(label) + 1)
     lines = wrap(text, columns() - indent - hang)
     first = text_of(" " * indent, label, " " * (hang - width_of(label)), lines[0])
     return [first, *(text_of(" " * (indent + hang), line) for line in lines[1:])]
+
+
+def _no_wider(label: Cell, width: int) -> Cell:
+    if width_of(label) <= width:
+        return label
+    style = label.style if isinstance(label, Text) else ""
+    plain = label.plain if isinstance(label, Text) else label
+    return Text(clip_middle(plain, width), style=style, end="")
 
 
 def table(

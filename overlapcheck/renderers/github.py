@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import Finding
 from overlapcheck.renderers._github_commands import Annotation, at_places, commands
 from overlapcheck.renderers._plain_text import (
@@ -16,8 +17,8 @@ from overlapcheck.renderers._plain_text import (
     key_of,
     plain,
 )
-from overlapcheck.renderers._source_path import RootedFormat
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.renderers.formats.rooted import RootedFormat
+from overlapcheck.report import Report
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 _LEVELS = {Outcome.FAIL: "error", Outcome.INCONCLUSIVE: "warning", Outcome.PASS: "notice"}

@@ -6,6 +6,7 @@ one that could not be judged is an error, for nothing is known about what it ask
 
 from __future__ import annotations
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import Finding
 from overlapcheck.renderers._junit_document import Case, Suite, junit_text, lines_of
 from overlapcheck.renderers._plain_text import (
@@ -25,7 +26,7 @@ from overlapcheck.renderers._plain_text import (
     plain,
     window_text,
 )
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.verdict import Check, Outcome
 
 _ELEMENTS = {Outcome.FAIL: "failure", Outcome.INCONCLUSIVE: "error"}

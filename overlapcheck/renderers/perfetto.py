@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.measurements import DeviceMeasurements, Names
 from overlapcheck.quantities import bandwidth
 from overlapcheck.renderers._perfetto_ledger import MOST_PIECES, ledger_slices
 from overlapcheck.renderers._perfetto_slices import Slice, Track, in_lanes, trace_text
 from overlapcheck.renderers._plain_text import device_text, headline, key_of, plain
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.timeline import EventKind, RowRole, Timeline
 
 _LEDGER, _STEPS, _FIRST_ROW = 1, 2, 3
@@ -81,7 +82,7 @@ def _tracks(
         about = timeline.rows[row]
         if about.role is RowRole.CAUSES:
             continue
-        kind = "host" if about.role is RowRole.THREAD else "device"
+        kind = "host" if about.role in (RowRole.THREAD, RowRole.RANGES) else "device"
         title = plain(f"{about.label} ({about.note})", 120)
         for lane, part in enumerate(in_lanes(slices, _MAX_LANES)):
             tid = _FIRST_ROW + row * _MAX_LANES + lane

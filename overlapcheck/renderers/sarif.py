@@ -5,6 +5,7 @@ One rule for each check and each cause that occurs. What passes is no result.
 
 from __future__ import annotations
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import Finding
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.renderers._plain_text import (
@@ -28,8 +29,8 @@ from overlapcheck.renderers._sarif_document import (
     message,
     sarif_text,
 )
-from overlapcheck.renderers._source_path import RootedFormat
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.renderers.formats.rooted import RootedFormat
+from overlapcheck.report import Report
 from overlapcheck.verdict import Check, Outcome
 
 _LEVELS = {Outcome.FAIL: "error", Outcome.INCONCLUSIVE: "warning", Outcome.PASS: "note"}

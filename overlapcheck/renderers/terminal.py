@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent
 from overlapcheck.renderers import _terminal_head as head
 from overlapcheck.renderers import _terminal_tables as tables
 from overlapcheck.renderers._terminal_causes import finding_lines, ledger_lines
-from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_picture import picture_lines
 from overlapcheck.renderers._terminal_proved import proved_lines
 from overlapcheck.renderers._terminal_text import (
     INDENT,
     clip,
     clip_middle,
-    columns,
-    most,
     styled,
-    tells_all,
     text_of,
     width_of,
 )
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.renderers.formats.page import columns, most, tells_all
+from overlapcheck.renderers.formats.terminal import TerminalFormat
+from overlapcheck.report import Report
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 MAX_DEVICES = 8

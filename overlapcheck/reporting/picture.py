@@ -11,10 +11,10 @@ import numpy as np
 from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import ABSENT
 from overlapcheck.copies import CopyOverlap, Direction
+from overlapcheck.device_report import Picture, PictureRow
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import bandwidth, percent
-from overlapcheck.report import Picture, PictureRow
 from overlapcheck.trace import Trace, rows_or_none
 from overlapcheck.trace_tables import ApiCalls
 

@@ -18,7 +18,7 @@ from enum import Enum
 
 import numpy as np
 
-from overlapcheck.columns import Ints, Mask
+from overlapcheck.columns import ABSENT_TIME, Ints, Mask
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
 from overlapcheck.quantities import duration
 from overlapcheck.trace import Missing, Trace, rows_or_none
@@ -137,7 +137,7 @@ def _launches_of_steps(trace: Trace, device: DeviceMeasurements) -> Ints:
         for start, end in zip(
             device.steps.start_ns.tolist(), device.steps.end_ns.tolist(), strict=True
         )
-        if (inside := mine & _within(kernels.start_ns, start, end) & (launch >= 0)).any()
+        if (inside := mine & _within(kernels.start_ns, start, end) & (launch != ABSENT_TIME)).any()
     ]
     # Nothing is known of the skipped ones but that they come before.
     return np.array([found[0]] * device.window.skipped + found if found else [], dtype=np.int64)
@@ -149,12 +149,12 @@ def _within(times: Ints, start: int, end: int) -> Mask:
 
 
 def _launch_ns(kernels: Kernels, calls: ApiCalls, process: int) -> Ints:
-    """Start of the call that launched each kernel; -1 where it is not known."""
+    """Start of the call that launched each kernel; ABSENT_TIME where it is not known."""
     own = np.flatnonzero(calls.process == process)
     own = own[np.argsort(calls.correlation_id[own], kind="stable")]
     ids = calls.correlation_id[own]
     if not ids.size:
-        return np.full(len(kernels), -1, dtype=np.int64)
+        return np.full(len(kernels), ABSENT_TIME, dtype=np.int64)
     at = np.minimum(np.searchsorted(ids, kernels.correlation_id), ids.size - 1)
-    found: Ints = np.where(ids[at] == kernels.correlation_id, calls.start_ns[own[at]], -1)
+    found: Ints = np.where(ids[at] == kernels.correlation_id, calls.start_ns[own[at]], ABSENT_TIME)
     return found

@@ -24,7 +24,6 @@ ROLE_OF = {
 }
 """Migrations are no work that a program hands over."""
 ROLES = (Role.COMPUTE, Role.COLLECTIVE, Role.H2D, Role.D2H, Role.P2P)
-NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,18 @@ class StepWork:
     def step(self) -> Index:
         """Step of each operation.
 
-        NOWHERE before the first and where it is not known; one more than there are after the last.
+        ABSENT before the first and where it is not known; one more than there are after the last.
         """
         launch = self.waits.operations.launch_start_ns
         step = self.steps.of(launch)
         if len(self.steps):
             step[launch >= self.steps.end_ns[-1]] = len(self.steps)
-        step[launch == ABSENT_TIME] = NOWHERE
+        step[launch == ABSENT_TIME] = ABSENT
         return step
 
     @cached_property
     def steady(self) -> Mask:
-        """Which steps are, with one more for what comes after the last, and for NOWHERE."""
+        """Which steps are, with one more for what comes after the last, and for ABSENT."""
         return np.concatenate((self.steps.steady, [False, False]))
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlapcheck.causes import causes
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.columns import ABSENT
 from overlapcheck.finding import Confidence, SourceLine
 from overlapcheck.ledger import Reason

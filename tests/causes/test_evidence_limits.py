@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from tests.pictures import picture
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import Measurements

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overlapcheck.causes import causes
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.measurements import Measurements
 from tests.conftest import ROOT

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Measurements
 from tests.causes.test_pictures import CASES, measured_picture

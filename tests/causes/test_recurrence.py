@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from overlapcheck.causes._ranking import findings
-from overlapcheck.causes._recurrence import comes_again
+from overlapcheck.causes.ranking.findings import findings
+from overlapcheck.causes.ranking.recurrence import comes_again
 from overlapcheck.finding import Finding
 from overlapcheck.reporting.tables import measured_tables
 from overlapcheck.thresholds import USUAL

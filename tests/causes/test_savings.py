@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import Finding
 from overlapcheck.measurements import Measurements
 from tests.conftest import ROOT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from overlapcheck.causes._ranking import findings
-from overlapcheck.causes._sync_debug import with_sync_warnings
+from overlapcheck.causes.ranking.findings import findings
+from overlapcheck.causes.ranking.sync_debug import with_sync_warnings
 from overlapcheck.finding import Finding, SourceLine
 from overlapcheck.sync_warnings import SyncWarning
 from tests.pictures import picture

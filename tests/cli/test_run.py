@@ -61,9 +61,9 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
         told.results = judging.outputs
         return told.verdict
 
-    monkeypatch.setattr("overlapcheck.capture.discovery.find_nsys", lambda _: NSYS)
+    monkeypatch.setattr("overlapcheck.recording.find_nsys", lambda _: NSYS)
     monkeypatch.setattr("overlapcheck.capture.second_run.profile", profile)
-    monkeypatch.setattr("overlapcheck.pipeline.analyze", analyze)
+    monkeypatch.setattr("overlapcheck.recording.analyze", analyze)
     monkeypatch.setattr("overlapcheck.cli.output.deliver", deliver)
     return told
 

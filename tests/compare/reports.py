@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from overlapcheck.finding import Confidence, Finding
-from overlapcheck.intervals import Intervals
-from overlapcheck.report import (
-    CaptureSummary,
+from overlapcheck.device_report import (
     CopySummary,
     DeviceReport,
     LedgerEntry,
     MigrationSummary,
     Picture,
-    Report,
     Spread,
     StepSummary,
     WindowSummary,
 )
+from overlapcheck.finding import Confidence, Finding
+from overlapcheck.intervals import Intervals
+from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.verdict import Verdict
 
 MS = 1_000_000

@@ -10,10 +10,10 @@ import pytest
 from overlapcheck.compare.compare import compare
 from overlapcheck.compare.noise import noise_ns, uncertainty_ns
 from overlapcheck.comparison import Change, Comparison, NotComparable, Quantity, Unit
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.errors import ExitCode
 from overlapcheck.prediction import Bound, Win
 from overlapcheck.renderers.comparison._words import cost
-from overlapcheck.report import DeviceReport
 from tests.compare.reports import MS, device, report, spread
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from overlapcheck.compare.compare import compare
 from overlapcheck.comparison import Change, Comparison, Quantity
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.pace import Pace, PaceSource
 from overlapcheck.renderers.comparison import comparison_renderer
-from overlapcheck.report import DeviceReport
 from tests.compare.reports import MS, device, report
 
 STEPS = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind, collective_kind
 from overlapcheck.measurements import Measurements

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.copies import Direction
 from overlapcheck.errors import PolicyInvalid, TooLarge
 from overlapcheck.passes import measure as measure_module

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.measurements import DeviceMeasurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection

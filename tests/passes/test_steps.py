@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from overlapcheck.columns import ABSENT
 from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.window.steps import (
-    NO_STEP,
     STEP_LIKE,
     StepRanges,
     family_of,
@@ -186,7 +186,7 @@ def test_ranges_of_every_kind_are_steps_and_marks_are_not(
 def test_a_launch_belongs_to_the_last_step_that_had_started() -> None:
     ranges = StepRanges("step #", np.array([10, 20, 30]), np.array([15, 25, 35]))
 
-    assert ranges.of_launches(np.array([9, 10, 17, 20, 99])).tolist() == [NO_STEP, 0, 0, 1, 2]
+    assert ranges.of_launches(np.array([9, 10, 17, 20, 99])).tolist() == [ABSENT, 0, 0, 1, 2]
     assert ranges.last_end_ns == 35
 
 

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.device_report import LedgerEntry
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers._perfetto_slices import Slice, in_lanes, nanoseconds
-from overlapcheck.report import LedgerEntry, Report
+from overlapcheck.report import Report
 from overlapcheck.saved import restored
 from overlapcheck.selection import Selection
 from tests.export import RealExport

@@ -11,15 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from overlapcheck.clean import clean
-from overlapcheck.finding import Confidence, Finding, SourceLine
-from overlapcheck.intervals import Intervals
-from overlapcheck.kinds import DeviceKey
-from overlapcheck.renderers import renderers
-from overlapcheck.renderers._terminal_text import clip, clip_middle, wrap
-from overlapcheck.renderers.terminal import TerminalRenderer
-from overlapcheck.report import (
+from overlapcheck.device_report import (
     BlockingSummary,
-    CaptureSummary,
     CopySummary,
     DeviceReport,
     GapSummary,
@@ -27,12 +20,18 @@ from overlapcheck.report import (
     MigrationSummary,
     Picture,
     PictureRow,
-    Report,
     Spread,
     StepSummary,
     StreamSummary,
     WindowSummary,
 )
+from overlapcheck.finding import Confidence, Finding, SourceLine
+from overlapcheck.intervals import Intervals
+from overlapcheck.kinds import DeviceKey
+from overlapcheck.renderers import renderers
+from overlapcheck.renderers._terminal_text import clip, clip_middle, wrap
+from overlapcheck.renderers.terminal import TerminalRenderer
+from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.verdict import Check, Outcome, Verdict
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "golden" / "terminal"
@@ -365,6 +364,22 @@ def test_small_causes_are_named_only() -> None:
     lines = render(with_findings()).splitlines()
     assert any(line.startswith("  smaller  launch-latency 0.2 %") for line in lines)
     assert lines[0].endswith("; first cause: pageable-copy")
+
+
+def test_causes_that_round_to_nothing_are_only_counted() -> None:
+    report = with_findings()
+    tiny = (a_finding("host-sync", 0.00049), a_finding("allocation", 0.0001))
+    report = replace(report, findings=(*report.findings, *tiny))
+    assert "  smaller  launch-latency 0.2 %, 2 below 0.1 %" in render(report).splitlines()
+
+
+def test_a_long_line_of_failed_checks_keeps_the_first_cause() -> None:
+    report = with_findings()
+    failed = next(check for check in failing() if check.outcome is Outcome.FAIL)
+    checks = tuple(replace(failed, name=f"check {n} of a long name") for n in range(5))
+    first = render(replace(report, verdict=replace(report.verdict, checks=checks))).splitlines()[0]
+    assert len(first) == 80
+    assert first.endswith("…; first cause: pageable-copy")
 
 
 def test_ledger_bar_is_full() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.terminal import TerminalRenderer
-from overlapcheck.report import DeviceReport, Report
+from overlapcheck.report import Report
 from overlapcheck.reporting.picture import COLUMNS
 from overlapcheck.selection import Selection
 from overlapcheck.verdict import Outcome

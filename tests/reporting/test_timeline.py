@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overlapcheck.device_report import DeviceReport
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.pipeline import analyze
-from overlapcheck.report import DeviceReport
 from overlapcheck.reporting.level_of_detail import Part, detail, reduced
 from overlapcheck.timeline import EventKind, RowRole, Timeline
 from tests.export import RealExport

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.pipeline import measure
 from overlapcheck.predicting import forecasts_of

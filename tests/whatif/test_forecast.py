@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from overlapcheck.causes._ranking import findings
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey

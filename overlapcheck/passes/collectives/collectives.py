@@ -14,7 +14,6 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, StreamTimeline
 from overlapcheck.passes.collectives.nccl_messages import Messages, nccl_messages
 from overlapcheck.passes.process import DeviceTables, ProcessTables
-from overlapcheck.passes.window.steps import NO_STEP
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.rendezvous import (
     Meeting,
@@ -88,7 +87,7 @@ def collectives(
         since_ns=np.maximum(since, window.start_ns),
         ready_ns=np.maximum(_launched(mine, process, found.calls), _free(mine, before, streams)),
         exposed_ns=end - start - found.compute.overlap_with(start, end),
-        last=_last_of_steps(np.where(whole, step, NO_STEP)),
+        last=_last_of_steps(np.where(whole, step, ABSENT)),
         on_compute_stream=_on_compute(mine, found, limits),
         whole=whole,
         bytes=messages.bytes,
@@ -165,7 +164,7 @@ def _last_of_steps(step: Ints) -> Mask:
     last = np.zeros(step.shape, dtype=bool)
     _, from_end = np.unique(step[::-1], return_index=True)
     last[step.size - 1 - from_end] = True
-    last &= step != NO_STEP
+    last &= step != ABSENT
     return last
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import Index, Ints, Mask
+from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.grouping import distinct
 from overlapcheck.intervals import Intervals
@@ -25,9 +25,7 @@ from overlapcheck.kinds import StreamKey
 from overlapcheck.measurements import StreamTimeline, Window
 from overlapcheck.passes.collectives.collectives import InWindow
 from overlapcheck.passes.process import (
-    ABSENT,
     ABSENT_TIME,
-    NO_CALL,
     DeviceTables,
     ProcessTables,
     launch_start_ns,
@@ -112,7 +110,7 @@ def _waits(process: ProcessTables) -> Index:
     if len(process.calls) == 0:
         return np.empty(0, dtype=np.intp)
     call = process.launches.rows(process.syncs.correlation_id)
-    waits = (call != NO_CALL) & (process.call_kind[np.maximum(call, 0)] == ApiKind.WAIT_EVENT)
+    waits = (call != ABSENT) & (process.call_kind[np.maximum(call, 0)] == ApiKind.WAIT_EVENT)
     return np.flatnonzero(waits & (process.syncs.event_sync_id != ABSENT))
 
 

@@ -42,7 +42,6 @@ _MARKED_FOR_THE_USER = re.compile(r"\(--mark-steps, \w+\)$")
 _NUMBER = re.compile(r"\d+")
 _MOST_DIGITS = 18
 """Longer ones are no count of steps, and no int64."""
-NO_STEP = -1
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class StepRanges:
         return int(self.end_ns.max())
 
     def of_launches(self, launch_ns: Ints) -> Index:
-        """Step of each launch, shape (n,); NO_STEP before the first."""
+        """Step of each launch, shape (n,); ABSENT before the first."""
         return last_at_or_before(self.start_ns, launch_ns)
 
 
@@ -147,7 +146,7 @@ def warm_up_steps(
     at most half the steps, for a family that stays irregular has no warm-up to speak of.
 
     Args:
-        kernel_step: step of each kernel, NO_STEP for none.
+        kernel_step: step of each kernel, ABSENT for none.
         kernels: the process's or device's kernels.
         calls: the process's calls.
         kinds: ApiKind of each.

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from overlapcheck.columns import Index, Ints, Mask, one_of
+from overlapcheck.columns import ABSENT, Index, Ints, Mask, one_of
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.grouping import ordered
 from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import Window, WindowSource
 from overlapcheck.passes.process import ABSENT_TIME, DeviceTables, ProcessTables, launch_start_ns
 from overlapcheck.passes.window.period import Period, find_period
-from overlapcheck.passes.window.steps import NO_STEP, StepRanges, step_ranges, warm_up_steps
+from overlapcheck.passes.window.steps import StepRanges, step_ranges, warm_up_steps
 from overlapcheck.quantities import count_of, percent
 from overlapcheck.searches import last_at_or_before
 from overlapcheck.selection import Selection
@@ -43,7 +43,7 @@ class Steps:
 
     window: Window
     kernel_step: Index
-    """Step of each of the device's kernels; NO_STEP for none, shape (n,)."""
+    """Step of each of the device's kernels; ABSENT for none, shape (n,)."""
     numbers: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """What each step is called by, see `Window.first_step`; empty where no steps are judged."""
 
@@ -57,7 +57,7 @@ class _Launches:
     """Start of each kernel's launch call, ABSENT_TIME where not recorded."""
     ranges: StepRanges
     kernel_step: Index
-    """Range of each; NO_STEP for none."""
+    """Range of each; ABSENT for none."""
 
     @property
     def inside(self) -> Mask:
@@ -78,7 +78,7 @@ def choose_window(process: ProcessTables, device: DeviceTables, selection: Selec
     """
     kernels, copies = device.kernels, device.copies
     launch_ns = launch_start_ns(device.kernel_call, process.calls)
-    none = np.full(len(kernels), NO_STEP, dtype=np.intp)
+    none = np.full(len(kernels), ABSENT, dtype=np.intp)
     ranges = step_ranges(process.ranges, process.strings, selection.steps)
     kernel_step = ranges.of_launches(launch_ns) if ranges else none
     if selection.window_ns is not None:
@@ -116,7 +116,7 @@ def choose_window(process: ProcessTables, device: DeviceTables, selection: Selec
 
 def _launched_inside(kernel_step: Index, launch_ns: Ints, ranges: StepRanges) -> Mask:
     """Kernels of a step that were launched before the last range closed."""
-    mask: Mask = (kernel_step != NO_STEP) & (launch_ns < ranges.last_end_ns)
+    mask: Mask = (kernel_step != ABSENT) & (launch_ns < ranges.last_end_ns)
     return mask
 
 
@@ -206,8 +206,8 @@ def _from_period(
     if period is None or not _holds_its_copies(period, kernels.rows(order), copies, limits):
         return None
     position = last_at_or_before(period.starts, np.arange(order.size))
-    position[period.end :] = NO_STEP
-    kernel_step = np.full(len(kernels), NO_STEP, dtype=np.intp)
+    position[period.end :] = ABSENT
+    kernel_step = np.full(len(kernels), ABSENT, dtype=np.intp)
     kernel_step[order] = position
     starts = launch_ns[order][period.starts]
     skip = warm_up_steps(kernel_step, kernels, process.calls, process.call_kind, starts)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from overlapcheck.comparison import Appeared, Change, Comparison, DeviceComparison
 from overlapcheck.renderers._github_commands import Annotation, at_places, commands
 from overlapcheck.renderers._plain_text import plain
-from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers.comparison import _words as words
+from overlapcheck.renderers.formats.rooted import RootedFormat
 
 _TITLE = "overlapcheck compare"
 

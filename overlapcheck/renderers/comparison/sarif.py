@@ -15,8 +15,8 @@ from overlapcheck.renderers._sarif_document import (
     message,
     sarif_text,
 )
-from overlapcheck.renderers._source_path import RootedFormat
 from overlapcheck.renderers.comparison import _words as words
+from overlapcheck.renderers.formats.rooted import RootedFormat
 
 
 class ComparisonSarif(RootedFormat):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity, Side
-from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
     Cell,
-    columns,
     paragraph,
     styled,
     table,
@@ -19,6 +17,8 @@ from overlapcheck.renderers._terminal_text import (
     wrap,
 )
 from overlapcheck.renderers.comparison import _words as words
+from overlapcheck.renderers.formats.page import columns
+from overlapcheck.renderers.formats.terminal import TerminalFormat
 
 _STYLES = {
     Change.BETTER: "bold green",

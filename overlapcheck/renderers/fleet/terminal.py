@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 
 from overlapcheck.fleet import FleetReport
-from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_text import text_of
 from overlapcheck.renderers.fleet._head_lines import check_lines, looked_at, verdict_line
 from overlapcheck.renderers.fleet._rank_lines import outlier_lines, rank_lines, straggler_lines
 from overlapcheck.renderers.fleet._shared_lines import cause_lines, lost_lines, meeting_lines
+from overlapcheck.renderers.formats.terminal import TerminalFormat
 
 
 class FleetTerminal(TerminalFormat):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 from overlapcheck.stream_report import StreamReport
 
 
@@ -24,7 +25,7 @@ class StreamRenderer(Protocol):
 
 
 @cache
-def stream_renderers() -> dict[str, StreamRenderer]:
+def stream_renderers() -> Mapping[str, StreamRenderer]:
     """All formats by name."""
     return formats_in(__name__, __path__)
 

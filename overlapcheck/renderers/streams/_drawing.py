@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from overlapcheck.renderers._terminal_text import BOLD, DIM, INDENT, clip, columns, styled, text_of
+from overlapcheck.renderers._terminal_text import BOLD, DIM, INDENT, clip, styled, text_of
+from overlapcheck.renderers.formats.page import columns
 from overlapcheck.renderers.streams._words import distance, edge_label, edge_note, how_often
 from overlapcheck.stream_contract import Often, Role
 from overlapcheck.stream_graph import HostSeen, StreamGraph, StreamSeen

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from overlapcheck.quantities import count_of, duration
-from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_text import BOLD, paragraph, styled, table, text_of
+from overlapcheck.renderers.formats.terminal import TerminalFormat
 from overlapcheck.renderers.streams._drawing import drawing, unplaced
 from overlapcheck.renderers.streams._words import example_text, how_often, steps_text
 from overlapcheck.stream_audit import StreamAudit, sentence

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.predicted import WhatIf
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 
 
 class WhatIfRenderer(Protocol):
@@ -24,7 +25,7 @@ class WhatIfRenderer(Protocol):
 
 
 @cache
-def what_if_renderers() -> dict[str, WhatIfRenderer]:
+def what_if_renderers() -> Mapping[str, WhatIfRenderer]:
     """All formats by name."""
     return formats_in(__name__, __path__)
 

@@ -8,19 +8,19 @@ from overlapcheck.forecast import ASSUMED
 from overlapcheck.predicted import WhatIf
 from overlapcheck.prediction import Prediction
 from overlapcheck.quantities import count_of, duration, percent
-from overlapcheck.renderers._terminal_format import TerminalFormat
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     DIM,
     INDENT,
     Cell,
-    columns,
     paragraph,
     styled,
     table,
     text_of,
     wrap,
 )
+from overlapcheck.renderers.formats.page import columns
+from overlapcheck.renderers.formats.terminal import TerminalFormat
 
 _LABEL = 9
 """Columns of "program  ", as in the report."""

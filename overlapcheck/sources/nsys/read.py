@@ -30,7 +30,7 @@ from overlapcheck.sources.nsys.schemas import (
     target,
     unified_memory,
 )
-from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers, decoded, integers, text
+from overlapcheck.sources.nsys.schemas.select import NotWholeNumbers, decoded, integers, text
 from overlapcheck.trace import Missing, Strings, Trace
 from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from overlapcheck.compare.compare import compare
 from overlapcheck.comparison import Comparison
+from overlapcheck.device_report import DeviceReport, LedgerEntry
 from overlapcheck.finding import SourceLine
-from overlapcheck.report import DeviceReport, LedgerEntry, Report
+from overlapcheck.report import Report
 from tests.compare.reports import device, report
 from tests.renderers.reports import MARKUP
 from tests.renderers.test_terminal import HOSTILE

@@ -15,7 +15,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.recorder import Content
-from overlapcheck.sources.nsys.schemas._select import (
+from overlapcheck.sources.nsys.schemas.select import (
     by_start,
     column,
     decoded,

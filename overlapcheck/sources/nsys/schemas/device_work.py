@@ -15,7 +15,7 @@ from overlapcheck.columns import ABSENT, Ints, compact, constant
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas import enums
-from overlapcheck.sources.nsys.schemas._select import (
+from overlapcheck.sources.nsys.schemas.select import (
     TIMES,
     Source,
     by_start,

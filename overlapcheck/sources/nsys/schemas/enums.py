@@ -12,7 +12,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.kinds import CopyKind, MemoryKind, StreamKind
-from overlapcheck.sources.nsys.schemas._select import integers, text, texts
+from overlapcheck.sources.nsys.schemas.select import integers, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

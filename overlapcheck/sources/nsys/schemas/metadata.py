@@ -14,9 +14,9 @@ from overlapcheck.capture_info import CaptureInfo, Diagnostic, GraphGranularity
 from overlapcheck.columns import ABSENT
 from overlapcheck.redaction import command_text, message_text
 from overlapcheck.sources.nsys.processes import process_key
-from overlapcheck.sources.nsys.schemas._select import column, integers, text, texts
 from overlapcheck.sources.nsys.schemas.device_work import GRAPH
 from overlapcheck.sources.nsys.schemas.ranks import read_rank_hints
+from overlapcheck.sources.nsys.schemas.select import column, integers, text, texts
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

@@ -25,7 +25,8 @@ import numpy.typing as npt
 from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.nccl_calls import NcclCall, NcclCalls
 from overlapcheck.recorder import Content
-from overlapcheck.sources.nsys.schemas._select import (
+from overlapcheck.sources.nsys.schemas.nvtx import NVTX, RANGE_TYPES
+from overlapcheck.sources.nsys.schemas.select import (
     by_start_outer_first,
     column,
     decoded,
@@ -36,7 +37,6 @@ from overlapcheck.sources.nsys.schemas._select import (
     texts,
     thread,
 )
-from overlapcheck.sources.nsys.schemas.nvtx import NVTX, RANGE_TYPES
 from overlapcheck.trace import Missing
 
 if TYPE_CHECKING:

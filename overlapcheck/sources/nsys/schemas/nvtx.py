@@ -8,7 +8,7 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT
 from overlapcheck.recorder import Content
-from overlapcheck.sources.nsys.schemas._select import (
+from overlapcheck.sources.nsys.schemas.select import (
     by_start_outer_first,
     column,
     decoded,

@@ -12,8 +12,8 @@ import numpy as np
 
 from overlapcheck.columns import Ints, compact
 from overlapcheck.recorder import Content
-from overlapcheck.sources.nsys.schemas._select import Source, by_start_outer_first, joined
 from overlapcheck.sources.nsys.schemas.host_calls import host_rows
+from overlapcheck.sources.nsys.schemas.select import Source, by_start_outer_first, joined
 from overlapcheck.trace import Missing
 from overlapcheck.trace_tables import Directives, MpiCalls
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.rank_hints import RankHints
 from overlapcheck.sources.nsys.processes import ANY_PROCESS, process_key
-from overlapcheck.sources.nsys.schemas._select import integers, process, text, texts
+from overlapcheck.sources.nsys.schemas.select import integers, process, text, texts
 
 if TYPE_CHECKING:
     from overlapcheck.sources.nsys.database import Database

@@ -14,7 +14,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import process_key, system_pid
 from overlapcheck.sources.nsys.schemas import enums
-from overlapcheck.sources.nsys.schemas._select import column, integers, select, text, texts
+from overlapcheck.sources.nsys.schemas.select import column, integers, select, text, texts
 from overlapcheck.trace import Gpu, Missing
 from overlapcheck.trace_tables import Contexts, Streams
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from overlapcheck.columns import ABSENT, compact
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
-from overlapcheck.sources.nsys.schemas._select import Source, fetch
+from overlapcheck.sources.nsys.schemas.select import Source, fetch
 from overlapcheck.trace import Missing
 from overlapcheck.trace_tables import PageFaults
 

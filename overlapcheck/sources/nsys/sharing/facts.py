@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.sources.nsys.processes import process_key
 from overlapcheck.sources.nsys.schemas import metadata, target
-from overlapcheck.sources.nsys.schemas._select import column, integers, text, texts
 from overlapcheck.sources.nsys.schemas.enums import COPY_LABELS, MEMORY_LABELS
 from overlapcheck.sources.nsys.schemas.ranks import rank_variables
+from overlapcheck.sources.nsys.schemas.select import column, integers, text, texts
 from overlapcheck.sources.nsys.sharing.names import with_rank
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.shared_part import Part
 from overlapcheck.sources.nsys.schemas import host_calls, nvtx
-from overlapcheck.sources.nsys.schemas._select import (
+from overlapcheck.sources.nsys.schemas.select import (
     Source,
     decoded,
     fetch,

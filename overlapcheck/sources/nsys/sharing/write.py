@@ -22,7 +22,7 @@ from overlapcheck.sources.nsys.database import open_database
 from overlapcheck.sources.nsys.integrity import quoted
 from overlapcheck.sources.nsys.read import texts_of
 from overlapcheck.sources.nsys.schemas import metadata
-from overlapcheck.sources.nsys.schemas._select import NotWholeNumbers
+from overlapcheck.sources.nsys.schemas.select import NotWholeNumbers
 from overlapcheck.sources.nsys.sharing.facts import Cell, Table, shared_facts
 from overlapcheck.sources.nsys.sharing.names import Names
 from overlapcheck.sources.nsys.sharing.rows import NULL, Chosen, chosen_rows

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from overlapcheck.causes import causes
 from overlapcheck.causes._base import Cause, Evidence
-from overlapcheck.causes._recurrence import Recurrence, recurrence
-from overlapcheck.causes._savings import Savings
+from overlapcheck.causes.ranking.recurrence import Recurrence, recurrence
+from overlapcheck.causes.ranking.savings import Savings
 from overlapcheck.finding import MATERIAL_SHARE, Finding
 from overlapcheck.forecast import Forecast
 from overlapcheck.kinds import DeviceKey

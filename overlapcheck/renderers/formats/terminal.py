@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 
-from rich.console import Console
 from rich.text import Text
 
 from overlapcheck.clean import inert
-from overlapcheck.renderers._terminal_text import Detail, Page, laid_out_for, width_of
+from overlapcheck.renderers._terminal_text import width_of
+from overlapcheck.renderers.formats.page import Detail, Page, laid_out_for
 
 _WIDE = 1000
 """Columns in which a first line is whole."""
@@ -58,6 +58,8 @@ class TerminalFormat:
         return text.translate(_PLAIN_SIGNS) if self._plain_signs else text
 
     def _colored(self, lines: list[Text]) -> str:
+        from rich.console import Console  # for colours alone
+
         console = Console(
             width=_WIDE,
             file=StringIO(),
