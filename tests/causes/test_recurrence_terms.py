@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from overlapcheck.causes._recurrence import Recurrence, comes_again, recurrence
 
 from overlapcheck.causes._base import Evidence
+from overlapcheck.causes.ranking.recurrence import Recurrence, comes_again, recurrence
 from overlapcheck.finding import Confidence
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason

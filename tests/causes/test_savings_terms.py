@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from overlapcheck.causes._savings import Savings
 
 from overlapcheck.causes._job import others_of_job
+from overlapcheck.causes.ranking.savings import Savings
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
