@@ -102,7 +102,8 @@ def test_what_lies_between_the_steps_hits_none() -> None:
     "unknown", [{"steps": 0}, {"cost": [], "steps": 8}, {"placed": False}], ids=str
 )
 def test_without_steps_or_places_nothing_is_a_spike(unknown: dict[str, Any]) -> None:
-    found = spread(**{"cost": [0] * 5 + [9000], "outside_ns": 700} | unknown)
+    usual: dict[str, Any] = {"cost": [0] * 5 + [9000], "outside_ns": 700}
+    found = spread(**usual | unknown)
 
     assert found == Recurrence(lasting_ns=700 if "cost" in unknown else 9700)
 

@@ -336,7 +336,7 @@ def blocks(
     """Kernels of 20 us, some of which end with their launches, others 1 ns later than allowed."""
     count = waited + others
     ends = [20_000 + slack] * waited + [20_000 + slack + 1] * others
-    usual = {"work": int(COMPUTE), "call": 0, "start_ns": 1_000 - 1, "end_ns": ends}
+    usual: dict[str, Any] = {"work": int(COMPUTE), "call": 0, "start_ns": 1_000 - 1, "end_ns": ends}
     ops = Operations.filled(count, **(usual | {"launch_end_ns": 20_000} | columns))
     return launches_block(ops, variable, USUAL)
 

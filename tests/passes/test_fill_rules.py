@@ -81,7 +81,11 @@ def fills(
         depends=SimpleNamespace(**{name: np.array(value) for name, value in waits.items()}),
         submit_ns=made.launch_end_ns if submit_ns is None else np.array(submit_ns),
         host=SimpleNamespace(
-            held=HeldCalls(*spans[:3], spans[3].astype(np.int8), spans[4].astype(np.int32))
+            held=HeldCalls(
+                *(spans[0], spans[1], spans[2]),
+                reason=spans[3].astype(np.int8),
+                call=spans[4].astype(np.int32),
+            )
         ),
         copies=copies or {},
         queues=queues,
@@ -134,7 +138,7 @@ def test_a_copy_is_small_by_all_that_its_call_copied(
 
 
 WAIT: Held = (1, 120_000, 160_000, Reason.HOST_SYNC, 5)
-LATER = {"submit_ns": [0, 15_000, 165_000]}
+LATER: dict[str, Any] = {"submit_ns": [0, 15_000, 165_000]}
 
 
 def test_a_read_back_is_waited_for_by_a_call_that_ends_with_it() -> None:
@@ -465,7 +469,7 @@ def test_only_copies_that_nothing_but_copies_held_up_outlast_compute() -> None:
 
 @pytest.mark.parametrize("work", Work)
 def test_a_copy_that_waited_for_another_device_is_an_events(work: Work) -> None:
-    other = {"elsewhere": [ABSENT, 0, ABSENT]}
+    other: dict[str, Any] = {"elsewhere": [ABSENT, 0, ABSENT]}
     drawn = fills({"work": [C, int(work), C]}, **other)
 
     assert speaks(fill_rules.behind_another_device, drawn) is (work in LINK_COPIES)
@@ -488,7 +492,8 @@ def test_an_order_holds_a_copy_that_begins_as_soon_as_it_may(
     relation: Relation, actual: Relation, start: int, bound: bool
 ) -> None:
     rule, reason = ORDERED[relation]
-    depends = {"predecessor": [ABSENT, 0, ABSENT], "relation": [0, int(actual), 0]}
+    depends: dict[str, Any] = {"predecessor": [ABSENT, 0, ABSENT]}
+    depends["relation"] = [0, int(actual), 0]
     begun = {"start_ns": [0, start, 150_000]}
     expected = (reason, ABSENT) if bound and actual is relation else None
 
@@ -593,7 +598,8 @@ def test_a_copy_that_begins_as_an_unrelated_kernel_ends_stood_behind_it() -> Non
     assert unrelated(queues=alone) == [None]
     assert unrelated({"work": [C, D2D, C]}) == [None]
     assert unrelated({"work": [H2D, H2D, C]}) == [None]
-    bound = {"predecessor": [ABSENT, 0, ABSENT], "relation": [0, int(Relation.EVENT), 0]}
+    bound: dict[str, Any] = {"predecessor": [ABSENT, 0, ABSENT]}
+    bound["relation"] = [0, int(Relation.EVENT), 0]
     assert unrelated(**bound) == [None]
 
 

@@ -174,7 +174,8 @@ def test_a_thread_has_only_its_own_calls() -> None:
     begin, end = np.array([0]), np.array([100])
 
     def longest(tid: int) -> list[int]:
-        return ThreadCalls(made.calls, made.call_kind, tid).longest_other(begin, end).tolist()
+        found = ThreadCalls(made.calls, made.call_kind, tid).longest_other(begin, end)
+        return [int(row) for row in found]
 
     assert (longest(1), longest(2), longest(3)) == ([2], [1], [ABSENT])
     alone = process((1, 0, 10, ApiKind.OTHER), (1, 30, 60, ApiKind.OTHER))
@@ -265,12 +266,12 @@ def test_a_wait_of_the_host_begins_a_stretch(reason: int, waits: bool) -> None:
 def test_a_launch_that_waits_for_room_begins_a_stretch(length: int, full: bool) -> None:
     """The third was handed over when it returned, at 80 us."""
     submit, began = [0, 10_000, 80_000, 150_000], [10_000, 45_000, 90_000, 155_000]
-    launched = {
+    launched: dict[str, Any] = {
         "launch_start_ns": [0, 0, 80_000 - length, 0],
         "launch_end_ns": [0, 0, 80_000, 0],
     }
     found = bound(submit, began, **launched)
     assert found == ([(80_000, 155_000)] if full else [(0, 155_000)])
     assert bound(submit, began, **launched, call=[0, 1, ABSENT, 3]) == [(0, 155_000)]
-    copy = {"start_ns": [10_000, 45_000, 90_000, 155_000], "work": [C, C, H2D, C]}
+    copy: dict[str, Any] = {"start_ns": [10_000, 45_000, 90_000, 155_000], "work": [C, C, H2D, C]}
     assert bound(submit, began, **launched, **copy) == [(0, 155_000)]
