@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, ABSENT_TIME
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window, WindowSource
 from overlapcheck.order import Operations, Work
@@ -275,3 +276,20 @@ def test_a_launch_that_waits_for_room_begins_a_stretch(length: int, full: bool) 
     assert bound(submit, began, **launched, call=[0, 1, ABSENT, 3]) == [(0, 155_000)]
     copy: dict[str, Any] = {"start_ns": [10_000, 45_000, 90_000, 155_000], "work": [C, C, H2D, C]}
     assert bound(submit, began, **launched, **copy) == [(0, 155_000)]
+
+
+def test_functions_of_the_host_and_graph_launches_are_known_by_their_calls() -> None:
+    names = ["cudaLaunchHostFunc", "cudaLaunchKernel", "cuStreamAddCallback", "cudaGraphLaunch"]
+
+    def named(matches: Callable[[str], bool]) -> Index:
+        return np.flatnonzero([matches(name) for name in names])
+
+    tables = SimpleNamespace(
+        calls=ApiCalls.filled(4, start_ns=[40, 30, 20, 50]),
+        call_kind=np.array([ApiKind.OTHER, ApiKind.LAUNCH, ApiKind.OTHER, ApiKind.GRAPH_LAUNCH]),
+        calls_named=named,
+    )
+    found = HardwareQueues.of(cast(ProcessTables, tables), Operations.none(), WINDOW, {})
+
+    assert found.host_functions.tolist() == [20, 40]
+    assert found.of_graph.tolist() == [False, False, False, True]
