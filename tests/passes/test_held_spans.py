@@ -90,6 +90,7 @@ def test_only_threads_that_launch_are_held_by_asking() -> None:
     assert spans(held_spans.polling(host(calls))) == [(1, 200, 265)]
     assert spans(held_spans.polling(host(calls, launching=[2]))) == [(2, 0, 65)]
     assert spans(held_spans.polling(host(calls, launching=[3]))) == []
+    assert spans(held_spans.polling(host(calls, launching=[1, 2]))) == [(1, 200, 265), (2, 0, 65)]
 
 
 def test_two_threads_that_ask_by_turns_ask_each_for_itself() -> None:
@@ -135,6 +136,8 @@ def test_what_the_thread_hands_over_between_ends_a_run(
     kind: ApiKind, tid: int, held: list[Span]
 ) -> None:
     assert ranks(*tried(4, 0), calls=[(tid, 30, 31, kind)]) == held
+    after = ranks(*tried(4, 0), *tried(4, 100), calls=[(1, 90, 91, LAUNCH)])
+    assert after == [(1, 0, 65), (1, 100, 165)]
 
 
 @pytest.mark.parametrize(("again", "held"), [(1045, [(1, 0, 1110)]), (1046, [])])
