@@ -108,6 +108,8 @@ def test_a_call_of_a_launching_thread_ends_an_absence() -> None:
     assert pairs(exact.away) == [(300_000, 400_000)]
     empty = timeline((1, 0, 300_000, other), (1, 600_000, 600_000, other))
     assert pairs(empty.away) == [(300_000, 1_000_000)]
+    amid = timeline((1, 0, 850_000, other), (1, 925_000, 925_000, other))
+    assert pairs(amid.away) == [(850_000, 1_000_000)]
 
 
 @pytest.mark.parametrize(
@@ -240,13 +242,13 @@ def bound(
 
 def test_a_stretch_is_launching_where_little_is_left_at_its_end() -> None:
     """Launched from 0 to 90 us; a tenth of the stretch is allowed."""
-    assert bound([0, 90_000], [10_000, 100_000]) == [(0, 100_000)]
+    assert bound([0, 90_000], [10_000, 99_999]) == [(0, 99_999)]
     assert bound([0, 90_000], [10_000, 100_001]) == []
-    assert bound([500_000, 590_000], [510_000, 600_000]) == [(500_000, 600_000)]
+    assert bound([500_000, 590_000], [510_000, 599_999]) == [(500_000, 599_999)]
     assert bound([500_000, 590_000], [510_000, 600_001]) == []
     assert bound([ABSENT_TIME, ABSENT_TIME], [0, 1]) == []
-    assert bound([0, 90_000], [10_000, 100_000], work=[H2D, H2D]) == []
-    assert bound([0, 0, 90_000], [5_000, 200_000, 100_000], work=[C, H2D, C]) == [(0, 100_000)]
+    assert bound([0, 90_000], [10_000, 99_999], work=[H2D, H2D]) == []
+    assert bound([0, 0, 90_000], [5_000, 200_000, 99_999], work=[C, H2D, C]) == [(0, 99_999)]
 
 
 @pytest.mark.parametrize(("reason", "waits"), [(9, True), (14, False)])

@@ -158,7 +158,7 @@ def host_timeline(
     calls, ops = process.calls, launched.ops
     threads = launching_threads(ops)
     mine = is_in(calls.tid, threads)
-    rows = np.flatnonzero(mine)
+    rows = np.flatnonzero(mine & (calls.end_ns > calls.start_ns))
     start, end = chosen(calls.start_ns, rows), chosen(calls.end_ns, rows)
     away = _absences(start, end, launched.window, limits.away_ns)
     loads_next = np.isin(away.end_ns, calls.start_ns[mine & _loads_code(process, limits)])
