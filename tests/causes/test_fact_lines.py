@@ -30,12 +30,14 @@ def context(rows: int = 1, gaps: ComputeGaps | None = None, **columns: Any) -> C
     device = replace(drawn, window=window, gaps=gaps or ComputeGaps.none())
     names = replace(MEASURED.names, strings=Strings(TEXTS), threads={(0, TID): "main"})
     start = 10_000 * np.arange(rows)
-    usual = {"start_ns": start, "end_ns": start + 10_000, "tid": TID, "call_tid": TID}
+    usual: dict[str, Any] = {"start_ns": start, "end_ns": start + 10_000}
+    usual |= {"tid": TID, "call_tid": TID}
     ledger = IdleLedger.filled(rows, **usual | columns)
     return Context(ledger, device, replace(MEASURED, devices=(device,), names=names))
 
 
-def call(name: int, start_ns: int, length_ns: int, **columns: Any) -> dict[str, Any]:
+def call(name: Any, start_ns: Any, length_ns: Any, **columns: Any) -> dict[str, Any]:
+    """Columns of calls: a number for each row, or one for all."""
     return {"call_name_id": name, "call_start_ns": start_ns, "call_ns": length_ns, **columns}
 
 

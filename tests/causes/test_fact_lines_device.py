@@ -38,7 +38,8 @@ def context(rows: int = 0, *, device: dict[str, Any] | None = None, **columns: A
     """Of ledger rows of 10 us each, from 0 on, in a window of 100 us in which nothing runs."""
     (drawn,) = MEASURED.devices
     window = replace(drawn.window, start_ns=0, end_ns=100_000)
-    nothing = {"compute": NONE, "communication": NONE, "copies": {}, "streams": ()}
+    nothing: dict[str, Any] = {"compute": NONE, "communication": NONE, "copies": {}}
+    nothing["streams"] = ()
     made = replace(drawn, window=window, **nothing | (device or {}))
     names = replace(MEASURED.names, strings=Strings({4: "fwd", 5: "bwd"}))
     start = 10_000 * np.arange(rows)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlapcheck.causes import _ranking
 from overlapcheck.causes._base import Evidence
+from overlapcheck.causes.ranking import findings as ranking
 from overlapcheck.finding import Confidence, Finding
 from overlapcheck.forecast import Forecast
 from overlapcheck.intervals import Intervals
@@ -61,7 +61,7 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> Ranked:
             cause: Made(cause, Intervals.of(start, start + np.array(cost)), **about)
             for cause, cost in costs.items()
         }
-        monkeypatch.setattr(_ranking, "causes", lambda: made)
+        monkeypatch.setattr(ranking, "causes", lambda: made)
         (drawn,) = MEASURED.devices
         device = replace(
             drawn,
@@ -79,7 +79,7 @@ def ranked(monkeypatch: pytest.MonkeyPatch) -> Ranked:
         )
         bound = Forecast(device.key, 1_000_000, STEPS, STEPS, singles=tuple(wins))
         forecasts = {device.key: bound} if wins else None
-        return _ranking.findings(replace(MEASURED, devices=(device,)), forecasts)
+        return ranking.findings(replace(MEASURED, devices=(device,)), forecasts)
 
     return found
 

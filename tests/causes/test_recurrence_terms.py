@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from overlapcheck.causes._recurrence import Recurrence, comes_again, recurrence
 
 from overlapcheck.causes._base import Evidence
+from overlapcheck.causes.ranking.recurrence import Recurrence, comes_again, recurrence
 from overlapcheck.finding import Confidence
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
@@ -102,7 +102,8 @@ def test_what_lies_between_the_steps_hits_none() -> None:
     "unknown", [{"steps": 0}, {"cost": [], "steps": 8}, {"placed": False}], ids=str
 )
 def test_without_steps_or_places_nothing_is_a_spike(unknown: dict[str, Any]) -> None:
-    found = spread(**{"cost": [0] * 5 + [9000], "outside_ns": 700} | unknown)
+    usual: dict[str, Any] = {"cost": [0] * 5 + [9000], "outside_ns": 700}
+    found = spread(**usual | unknown)
 
     assert found == Recurrence(lasting_ns=700 if "cost" in unknown else 9700)
 

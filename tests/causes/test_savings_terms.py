@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from overlapcheck.causes._savings import Savings
 
 from overlapcheck.causes._job import others_of_job
+from overlapcheck.causes.ranking.savings import Savings
 from overlapcheck.copies import CopyOverlap, Direction
 from overlapcheck.intervals import Intervals
 from overlapcheck.kinds import DeviceKey
@@ -29,10 +29,17 @@ def device(process: int = 0, number: int = 0, **fields: Any) -> DeviceMeasuremen
     """A device that does nothing in a window of 100 us without steps, but for what is given."""
     (drawn,) = MEASURED.devices
     window = replace(drawn.window, start_ns=0, end_ns=WINDOW_NS, steps=None)
-    empty = {"compute": NONE, "stalled": NONE, "communication": NONE, "taken": NONE, "copies": {}}
-    tables = {"steps": StepTimes.none(), "ledger": IdleLedger.none()}
+    empty: dict[str, Any] = {
+        "compute": NONE,
+        "stalled": NONE,
+        "communication": NONE,
+        "taken": NONE,
+        "copies": {},
+    }
+    tables: dict[str, Any] = {"steps": StepTimes.none(), "ledger": IdleLedger.none()}
     key = DeviceKey(1000, number)
-    return replace(drawn, key=key, process=process, window=window, **empty | tables | fields)
+    made = empty | tables | fields
+    return replace(drawn, key=key, process=process, window=window, **made)
 
 
 def most_of(*devices: DeviceMeasurements) -> int:

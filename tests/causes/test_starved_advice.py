@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from overlapcheck.causes._ranking import findings
 
+from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.measurements import Framework, Measurements
 from overlapcheck.passes.measure import measure
 from overlapcheck.selection import Selection

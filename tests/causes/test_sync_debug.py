@@ -84,7 +84,7 @@ def test_warnings_are_placed_on_the_devices_clock() -> None:
     ahead = replace(MEASURED, devices=(replace(device, clock_skew_ns=50_000),))
 
     def inside(ns: int) -> bool:
-        told = with_sync_warnings(FOUND, [at(ns)], ahead, UTC)
+        told = with_sync_warnings(FOUND, (at(ns),), ahead, UTC)
         return any("PyTorch warned" in line for one in told for line in one.evidence)
 
     assert inside(START - 50_000)

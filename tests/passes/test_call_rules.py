@@ -120,6 +120,12 @@ def test_a_call_that_outlasts_its_copy_by_its_length_is_synchronous(
     assert outlasts(length, op_ns) is sync
 
 
+def test_a_call_is_no_longer_for_being_late() -> None:
+    late = made([(1, 900_000, 919_999, COPY)], {"work": H2D})
+
+    assert rows(call_rules.synchronous_copy, late) == []
+
+
 @pytest.mark.parametrize(("end", "sync"), [(61_000, True), (61_001, False)])
 def test_the_copy_had_ended_when_it_returned(end: int, sync: bool) -> None:
     """After 60 us; the clocks agree to one."""
@@ -311,6 +317,8 @@ def test_the_first_launch_of_a_kernel_loads_its_code_where_it_is_long() -> None:
     assert first_launches((500_000, 4), kind=COPY) == []
     unknown = locks([(1, 0, MS, LAUNCH)], None, {"call": ABSENT, "name_id": 4, "work": COMPUTE})
     assert rows(call_rules.first_launch, unknown) == []
+    both = [{"call": ABSENT, "name_id": 4, "work": COMPUTE}, {"name_id": 4, "work": COMPUTE}]
+    assert rows(call_rules.first_launch, locks([(1, 0, MS, LAUNCH)], None, *both)) == [0]
     known = locks([(1, 0, MS, LAUNCH)], [LOAD], {"name_id": 4, "work": COMPUTE})
     assert rows(call_rules.first_launch, known) == []
 
@@ -328,7 +336,7 @@ def blocks(
     """Kernels of 20 us, some of which end with their launches, others 1 ns later than allowed."""
     count = waited + others
     ends = [20_000 + slack] * waited + [20_000 + slack + 1] * others
-    usual = {"work": int(COMPUTE), "call": 0, "start_ns": 1_000 - 1, "end_ns": ends}
+    usual: dict[str, Any] = {"work": int(COMPUTE), "call": 0, "start_ns": 1_000 - 1, "end_ns": ends}
     ops = Operations.filled(count, **(usual | {"launch_end_ns": 20_000} | columns))
     return launches_block(ops, variable, USUAL)
 

@@ -81,7 +81,11 @@ def fills(
         depends=SimpleNamespace(**{name: np.array(value) for name, value in waits.items()}),
         submit_ns=made.launch_end_ns if submit_ns is None else np.array(submit_ns),
         host=SimpleNamespace(
-            held=HeldCalls(*spans[:3], spans[3].astype(np.int8), spans[4].astype(np.int32))
+            held=HeldCalls(
+                *(spans[0], spans[1], spans[2]),
+                reason=spans[3].astype(np.int8),
+                call=spans[4].astype(np.int32),
+            )
         ),
         copies=copies or {},
         queues=queues,
@@ -134,7 +138,7 @@ def test_a_copy_is_small_by_all_that_its_call_copied(
 
 
 WAIT: Held = (1, 120_000, 160_000, Reason.HOST_SYNC, 5)
-LATER = {"submit_ns": [0, 15_000, 165_000]}
+LATER: dict[str, Any] = {"submit_ns": [0, 15_000, 165_000]}
 
 
 def test_a_read_back_is_waited_for_by_a_call_that_ends_with_it() -> None:
@@ -465,7 +469,7 @@ def test_only_copies_that_nothing_but_copies_held_up_outlast_compute() -> None:
 
 @pytest.mark.parametrize("work", Work)
 def test_a_copy_that_waited_for_another_device_is_an_events(work: Work) -> None:
-    other = {"elsewhere": [ABSENT, 0, ABSENT]}
+    other: dict[str, Any] = {"elsewhere": [ABSENT, 0, ABSENT]}
     drawn = fills({"work": [C, int(work), C]}, **other)
 
     assert speaks(fill_rules.behind_another_device, drawn) is (work in LINK_COPIES)
@@ -488,7 +492,8 @@ def test_an_order_holds_a_copy_that_begins_as_soon_as_it_may(
     relation: Relation, actual: Relation, start: int, bound: bool
 ) -> None:
     rule, reason = ORDERED[relation]
-    depends = {"predecessor": [ABSENT, 0, ABSENT], "relation": [0, int(actual), 0]}
+    depends: dict[str, Any] = {"predecessor": [ABSENT, 0, ABSENT]}
+    depends["relation"] = [0, int(actual), 0]
     begun = {"start_ns": [0, start, 150_000]}
     expected = (reason, ABSENT) if bound and actual is relation else None
 
@@ -593,8 +598,49 @@ def test_a_copy_that_begins_as_an_unrelated_kernel_ends_stood_behind_it() -> Non
     assert unrelated(queues=alone) == [None]
     assert unrelated({"work": [C, D2D, C]}) == [None]
     assert unrelated({"work": [H2D, H2D, C]}) == [None]
-    bound = {"predecessor": [ABSENT, 0, ABSENT], "relation": [0, int(Relation.EVENT), 0]}
+    bound: dict[str, Any] = {"predecessor": [ABSENT, 0, ABSENT]}
+    bound["relation"] = [0, int(Relation.EVENT), 0]
     assert unrelated(**bound) == [None]
+
+
+@pytest.mark.parametrize(
+    ("at", "since", "shown"),
+    [
+        (9_999, ABSENT, False),  # put into some stream before the copy was launched, at 10 us
+        (10_000, ABSENT, True),
+        (5_000, 0, False),  # since the operation before the copy in its stream, launched at 2 us
+        (2_000, 0, True),
+        (1_000, 0, True),
+    ],
+)
+def test_a_function_of_the_host_may_be_what_it_waited_for(at: int, since: int, shown: bool) -> None:
+    ops = {
+        "start_ns": [0, 0, 100_000, 150_000],
+        "end_ns": [1, 100_000, 150_000, 200_000],
+        "work": [H2D, C, H2D, C],
+        "stream": [9, 7, 9, 7],
+        "call": [0, 1, 2, 3],
+        "launch_start_ns": [2_000, 3_000, 10_000, 20_000],
+        "launch_end_ns": [2_000, 3_000, 15_000, 25_000],
+        "bytes": 8,
+    }
+    relation = [0, 0, int(Relation.STREAM if since == 0 else Relation.NONE), 0]
+    found = unrelated(
+        ops,
+        parts={"operation": 2, "kernel": 3},
+        queues=HardwareQueues(True, np.array([at]), np.zeros(4, dtype=np.bool_)),
+        predecessor=[ABSENT, ABSENT, since, ABSENT],
+        relation=relation,
+    )
+    assert found == [(Reason.HARDWARE_QUEUE, ABSENT) if shown else None]
+
+
+def test_nodes_of_a_graph_stand_behind_nothing_unrelated() -> None:
+    of_graph = np.array([False, True, False])
+
+    assert unrelated(queues=HardwareQueues(True, CROWDED.host_functions, of_graph)) == [None]
+    assert unrelated(queues=HardwareQueues(True, CROWDED.host_functions, ~of_graph)) != [None]
+    assert unrelated({"call": [0, ABSENT, 2]}) == [(Reason.HARDWARE_QUEUE, ABSENT)]
 
 
 @pytest.mark.parametrize(("submitted", "behind"), [(101_000, True), (101_001, False)])

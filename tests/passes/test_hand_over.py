@@ -34,7 +34,7 @@ def submitted(
         },
     )
     returns = np.array(done or [False] * count)
-    return submit_times(ops, returns, Thresholds()).tolist()
+    return [int(ns) for ns in submit_times(ops, returns, Thresholds())]
 
 
 def test_an_operation_got_there_as_late_as_the_fastest_of_its_kind() -> None:
@@ -83,7 +83,7 @@ def test_a_call_that_returns_when_all_is_done_hands_over_at_its_beginning() -> N
 
 
 def test_what_nobody_saw_launched_was_handed_over_at_no_known_time() -> None:
-    launched = {
+    launched: dict[str, Any] = {
         "launch_start_ns": [ABSENT_TIME, 5_000],
         "launch_end_ns": [ABSENT_TIME, 10_000],
     }
@@ -92,6 +92,9 @@ def test_what_nobody_saw_launched_was_handed_over_at_no_known_time() -> None:
 
 
 def test_a_kind_of_which_no_launch_was_seen_leaves_the_others() -> None:
-    launched = {"launch_start_ns": [ABSENT_TIME, 5_000], "work": [int(Work.COMPUTE), int(Work.H2D)]}
+    launched: dict[str, Any] = {
+        "launch_start_ns": [ABSENT_TIME, 5_000],
+        "work": [int(Work.COMPUTE), int(Work.H2D)],
+    }
 
     assert submitted([11_000, 13_000], **launched) == [ABSENT_TIME, 13_000]

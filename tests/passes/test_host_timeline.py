@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from overlapcheck.api_kinds import ApiKind
-from overlapcheck.columns import ABSENT, ABSENT_TIME
+from overlapcheck.columns import ABSENT, ABSENT_TIME, Index
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Window, WindowSource
 from overlapcheck.order import Operations, Work
@@ -95,14 +96,20 @@ def test_long_hand_overs_and_held_calls_of_launching_threads_occupy_them() -> No
     assert pairs(found.occupied) == [(10, 15), (100_000, 150_000), (500_000, 590_000)]
 
 
-def test_a_call_of_a_launching_thread_ends_an_absence_even_one_of_no_length() -> None:
-    """But not one of another thread."""
+def test_a_call_of_a_launching_thread_ends_an_absence() -> None:
+    """But not one of another thread, or of no length."""
     other = ApiKind.OTHER
     busy = timeline(
         (1, 0, 300_000, other), (2, 450_000, 500_000, other), (1, 600_000, 600_001, other)
     )
 
     assert pairs(busy.away) == [(300_000, 600_000), (600_001, 1_000_000)]
+    exact = timeline((1, 0, 300_000, other), (1, 400_000, 1_000_000, other))
+    assert pairs(exact.away) == [(300_000, 400_000)]
+    empty = timeline((1, 0, 300_000, other), (1, 600_000, 600_000, other))
+    assert pairs(empty.away) == [(300_000, 1_000_000)]
+    amid = timeline((1, 0, 850_000, other), (1, 925_000, 925_000, other))
+    assert pairs(amid.away) == [(850_000, 1_000_000)]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +130,15 @@ def test_an_absence_before_code_is_loaded_was_spent_on_it(
     assert pairs(found.preparing) == ([(100, 500_000)] if loads else [])
     of_another = timeline((1, 0, 100, launch), (2, 500_000, 500_000 + length, kind))
     assert pairs(of_another.preparing) == []
+    both = timeline((1, 0, 9, launch), (1, 500_000, 500_010, launch), (2, 500_000, 560_000, kind))
+    assert pairs(both.preparing) == []
 
 
 def test_kernels_that_were_launched_well_ahead_show_a_host_that_is() -> None:
     assert timeline(submit_ns=(50_000, 250_001, 0)).ahead_ns.tolist() == [100_000]
     assert timeline(submit_ns=(ABSENT_TIME, 250_000, 0)).ahead_ns.tolist() == [300_000]
+    early = operations(start_ns=[-900, 300_000, 500_000])
+    assert timeline(ops=early, submit_ns=(ABSENT_TIME,) * 3).ahead_ns.tolist() == []
     work = operations(work=[H2D, COLL, C])
     assert timeline(ops=work, submit_ns=(0, 0, 0)).ahead_ns.tolist() == [500_000]
 
@@ -166,7 +177,8 @@ def test_a_thread_has_only_its_own_calls() -> None:
     begin, end = np.array([0]), np.array([100])
 
     def longest(tid: int) -> list[int]:
-        return ThreadCalls(made.calls, made.call_kind, tid).longest_other(begin, end).tolist()
+        found = ThreadCalls(made.calls, made.call_kind, tid).longest_other(begin, end)
+        return [int(row) for row in found]
 
     assert (longest(1), longest(2), longest(3)) == ([2], [1], [ABSENT])
     alone = process((1, 0, 10, ApiKind.OTHER), (1, 30, 60, ApiKind.OTHER))
@@ -204,7 +216,12 @@ def test_more_streams_with_work_in_the_window_than_queues_share_them() -> None:
 
 
 def bound(
-    submit: list[int], began: list[int], *, held: HeldCalls | None = None, **columns: Any
+    submit: list[int],
+    began: list[int],
+    *,
+    held: HeldCalls | None = None,
+    away: Intervals | None = None,
+    **columns: Any,
 ) -> list[tuple[int, int]]:
     """Stretches in which launching was the bound, of kernels of one thread."""
     count = len(submit)
@@ -219,17 +236,19 @@ def bound(
     }
     ops = Operations.filled(count, **(usual | columns))
     times = np.array(submit)
-    away = Intervals.empty()
-    return pairs(issue_bound(ops, times, held or HeldCalls.none(), away, USUAL))
+    gone = away or Intervals.empty()
+    return pairs(issue_bound(ops, times, held or HeldCalls.none(), gone, USUAL))
 
 
 def test_a_stretch_is_launching_where_little_is_left_at_its_end() -> None:
     """Launched from 0 to 90 us; a tenth of the stretch is allowed."""
-    assert bound([0, 90_000], [10_000, 100_000]) == [(0, 100_000)]
+    assert bound([0, 90_000], [10_000, 99_999]) == [(0, 99_999)]
     assert bound([0, 90_000], [10_000, 100_001]) == []
+    assert bound([500_000, 590_000], [510_000, 599_999]) == [(500_000, 599_999)]
+    assert bound([500_000, 590_000], [510_000, 600_001]) == []
     assert bound([ABSENT_TIME, ABSENT_TIME], [0, 1]) == []
-    assert bound([0, 90_000], [10_000, 100_000], work=[H2D, H2D]) == []
-    assert bound([0, 0, 90_000], [5_000, 200_000, 100_000], work=[C, H2D, C]) == [(0, 100_000)]
+    assert bound([0, 90_000], [10_000, 99_999], work=[H2D, H2D]) == []
+    assert bound([0, 0, 90_000], [5_000, 200_000, 99_999], work=[C, H2D, C]) == [(0, 99_999)]
 
 
 @pytest.mark.parametrize(("reason", "waits"), [(9, True), (14, False)])
@@ -240,6 +259,8 @@ def test_a_wait_of_the_host_begins_a_stretch(reason: int, waits: bool) -> None:
 
     since = 60_000 if waits else 0
     assert bound(submit, began, held=held) == [(since, 155_000)]
+    gone = Intervals.span(40_000, 50_000)
+    assert bound(submit, began, away=gone) == [(60_000, 155_000)]
     other = HeldCalls.filled(1, tid=2, start_ns=40_000, end_ns=50_000, reason=9)
     assert bound(submit, began, held=other) == [(0, 155_000)]
 
@@ -248,10 +269,29 @@ def test_a_wait_of_the_host_begins_a_stretch(reason: int, waits: bool) -> None:
 def test_a_launch_that_waits_for_room_begins_a_stretch(length: int, full: bool) -> None:
     """The third was handed over when it returned, at 80 us."""
     submit, began = [0, 10_000, 80_000, 150_000], [10_000, 45_000, 90_000, 155_000]
-    launched = {
+    launched: dict[str, Any] = {
         "launch_start_ns": [0, 0, 80_000 - length, 0],
         "launch_end_ns": [0, 0, 80_000, 0],
     }
     found = bound(submit, began, **launched)
     assert found == ([(80_000, 155_000)] if full else [(0, 155_000)])
     assert bound(submit, began, **launched, call=[0, 1, ABSENT, 3]) == [(0, 155_000)]
+    copy: dict[str, Any] = {"start_ns": [10_000, 45_000, 90_000, 155_000], "work": [C, C, H2D, C]}
+    assert bound(submit, began, **launched, **copy) == [(0, 155_000)]
+
+
+def test_functions_of_the_host_and_graph_launches_are_known_by_their_calls() -> None:
+    names = ["cudaLaunchHostFunc", "cudaLaunchKernel", "cuStreamAddCallback", "cudaGraphLaunch"]
+
+    def named(matches: Callable[[str], bool]) -> Index:
+        return np.flatnonzero([matches(name) for name in names])
+
+    tables = SimpleNamespace(
+        calls=ApiCalls.filled(4, start_ns=[40, 30, 20, 50]),
+        call_kind=np.array([ApiKind.OTHER, ApiKind.LAUNCH, ApiKind.OTHER, ApiKind.GRAPH_LAUNCH]),
+        calls_named=named,
+    )
+    found = HardwareQueues.of(cast(ProcessTables, tables), Operations.none(), WINDOW, {})
+
+    assert found.host_functions.tolist() == [20, 40]
+    assert found.of_graph.tolist() == [False, False, False, True]

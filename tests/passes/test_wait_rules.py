@@ -247,7 +247,7 @@ def test_a_copy_that_follows_a_late_host_begins_anew() -> None:
 
 def behind_the_engine(**more: Any) -> list[bool]:
     ruling = queue_rules.behind_the_engine(queue(**more))
-    return ruling.rows.tolist()
+    return [bool(speaks) for speaks in ruling.rows]
 
 
 def test_two_copies_that_only_the_engine_ties_are_the_engines() -> None:
@@ -273,7 +273,7 @@ def reasons_of(parts: dict[str, Any], ops: dict[str, Any] | None = None, **more:
     of = fills(ops, parts, **more)
     given = SimpleNamespace(**{**vars(of.given), "queues": CROWDED})
     reason, _ = device_reasons(of.parts, cast(Any, given), of.host_reason, of.host_call)
-    return reason.tolist()
+    return [int(one) for one in reason]
 
 
 @pytest.mark.parametrize(("work", "its"), [(H2D, True), (D2H, True), (D2D, False)])

@@ -202,8 +202,8 @@ def in_a_mutex(locks: Locks) -> Ruling:
     """Long hand-overs that waited for a lock of the process, as the OS calls inside show."""
     calls, os_calls = locks.made.calls, locks.os_calls
     kept = locks.kept_waiting(locks.made.limits.long_call_ns)
-    if kept.size == 0 or len(os_calls) == 0:
-        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+    if kept.size == 0:
+        return Ruling(locks.are(kept), Reason.DRIVER_LOCK)
     of_locks = locks.strings.matching(
         os_calls.name_id, lambda name: _WAITS_FOR_A_LOCK.fullmatch(name) is not None
     )
@@ -229,8 +229,8 @@ def ends_with_another(locks: Locks) -> Ruling:
     """
     calls, limits = locks.made.calls, locks.made.limits
     kept = locks.kept_waiting(limits.stuck_call_ns)
-    if kept.size == 0 or distinct(calls.tid).size < 2:
-        return Ruling(locks.are(kept[:0]), Reason.DRIVER_LOCK)
+    if kept.size == 0:
+        return Ruling(locks.are(kept), Reason.DRIVER_LOCK)
     holding = np.flatnonzero(locks.made.long)
     holding = holding[ordered(calls.end_ns[holding])]
     locked = [kept[:0]]

@@ -71,7 +71,7 @@ def stood_behind(
         limits: what is adjacent.
     """
     found = np.full(operations.shape, ABSENT, dtype=np.int64)
-    if not queues.crowded or operations.size == 0:
+    if not queues.crowded:
         return found
     pairs = adjacent(ops, operations.astype(np.intp), limits)
     behind = np.full(len(ops), ABSENT, dtype=np.int64)

@@ -146,7 +146,7 @@ def _drains(start_ns: Ints, tid: Ints, host: HostTimeline) -> Ints:
 
 def _inherited(drain: Ints, start_ns: Ints, ahead_ns: Ints) -> Ints:
     own = np.where(drain != ABSENT, np.arange(drain.size), ABSENT)
-    latest = np.maximum.accumulate(own) if own.size else own
+    latest = np.maximum.accumulate(own)
     caught_up = last_before(ahead_ns, start_ns)
     same_run = (latest != ABSENT) & (caught_up == caught_up[latest])
     return np.where(same_run, drain[latest], ABSENT)

@@ -84,8 +84,7 @@ class ThreadCalls:
     @cached_property
     def _reach_ns(self) -> Ints:
         """Latest end of them so far."""
-        end = self._spans[1]
-        return np.maximum.accumulate(end) if end.size else end
+        return np.maximum.accumulate(self._spans[1])
 
     def _near(self, start_ns: Ints, end_ns: Ints) -> Index:
         """Places among the thread's calls of those that may touch pieces: few of all its calls."""
@@ -194,7 +193,7 @@ def _loads_code(process: ProcessTables, limits: Thresholds) -> Mask:
 
 def _absences(start_ns: Ints, end_ns: Ints, window: Window, away_ns: int) -> Intervals:
     """The long stretches of the window without any of these calls, which are sorted by start."""
-    reach = np.maximum.accumulate(end_ns) if end_ns.size else end_ns
+    reach = np.maximum.accumulate(end_ns)
     after = np.flatnonzero(start_ns[1:] - reach[:-1] >= away_ns)
     begin = np.concatenate(([window.start_ns], reach[after], reach[-1:]))
     end = np.concatenate((start_ns[:1], start_ns[1:][after], [window.end_ns]))

@@ -90,6 +90,7 @@ def _cut_up(spans: Split, cuts: Index, bounds: tuple[Ints, Ints]) -> Split:
     right = np.where(is_cut, cut_end[cut], cut_start[cut])
     start, end = spans.start_ns[row], spans.end_ns[row]
     start = np.where(within == 0, start, np.maximum(left, start))
-    end = np.where(within == 2 * cuts[row], end, np.minimum(right, end))
+    # Behind the last cut that a span touches, the next begins at the span's end at the earliest.
+    end = np.minimum(right, end)
     keep = end > start
     return Split(spans.span[row[keep]], start[keep], end[keep], np.where(is_cut, cut, ABSENT)[keep])
