@@ -13,6 +13,8 @@ from pathlib import Path
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.errors import ExitCode
+from overlapcheck.excerpt import Excerpt
+from overlapcheck.finding import SourceLine
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.pace import Pace
 from overlapcheck.rendezvous import Attendance
@@ -51,6 +53,8 @@ class RankCause:
     """The most telling facts."""
     advice: str
     caveat: str
+    source: tuple[SourceLine, ...] = ()
+    """Where the program causes it; bounded."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,24 @@ class Encounters:
     """NCCL's id; ABSENT where not recorded."""
     ranks: int = ABSENT
     """Ranks of the communicator as NCCL said; ABSENT where not recorded."""
+
+
+@dataclass(frozen=True)
+class DrawnCollectives:
+    """The collectives of one communicator, or one stream, that begin in an excerpt; bounded."""
+
+    stream_id: int
+    communicator: int
+    """NCCL's id; ABSENT where not recorded."""
+    attendance: Attendance
+
+
+@dataclass(frozen=True)
+class DrawnRank:
+    """What is drawn of a rank under others."""
+
+    excerpt: Excerpt
+    collectives: tuple[DrawnCollectives, ...]
 
 
 @dataclass(frozen=True)
@@ -154,6 +176,8 @@ class ReportResult:
     """How many ranks the job has, by the variable of its rank."""
     said_ranks: tuple[str, ...] = ()
     """Of each row, the rank that its process told NVTX; "" for none."""
+    drawn: tuple[DrawnRank | None, ...] = ()
+    """Of each row; None where there is nothing to draw."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ TIMELINE_SCRIPTS = tuple(
 
 NO_RANKS: Mapping[str, int] = MappingProxyType({})
 _UNSIGNED = 2**32 - 1
-_KIND_NAMES = {
+KIND_NAMES = {
     EventKind.COMPUTE: "compute",
     EventKind.COMMUNICATION: "collectives",
     EventKind.H2D: "h2d copies",
@@ -153,7 +153,7 @@ def timeline_block(device: DeviceReport, number: int) -> Html:
     kinds = dict.fromkeys(timeline.events.kind.tolist())
     legend = [
         el("span", el("span", cls=f"sw k{int(kind)}", data_kind=int(kind)), name)
-        for kind, name in _KIND_NAMES.items()
+        for kind, name in KIND_NAMES.items()
         if int(kind) in kinds
     ]
     return el(

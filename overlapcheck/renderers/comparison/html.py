@@ -7,8 +7,10 @@ from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._html_head import definitions
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import header, page, verdict
+from overlapcheck.renderers._html_shared_axis import SHARED_AXIS_SCRIPTS
 from overlapcheck.renderers.comparison import _words as words
 from overlapcheck.renderers.comparison._html_causes import causes_block, ledger_table, steps_block
+from overlapcheck.renderers.comparison._html_timelines import timelines_block, timelines_data
 
 _CLASSES = {
     Change.BETTER: "pass",
@@ -34,15 +36,20 @@ class ComparisonHtml:
         return page(
             f"{word} {first.base.report} against {first.new.report}",
             _body(comparison),
-            styles=("style.css", "comparison.css"),
-            scripts=("theme.js", "themed.js"),
-            data=[],
+            styles=("style.css", "shared_axis.css", "comparison.css"),
+            scripts=("theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
+            data=[timelines_data(device) for device, _ in _titled(comparison)],
         )
 
 
+def _titled(comparison: Comparison) -> list[tuple[DeviceComparison, str]]:
+    """Devices and their titles, the worst first."""
+    titled = zip(comparison.devices, words.titles(comparison), strict=True)
+    return sorted(titled, key=lambda pair: _ORDER.index(pair[0].change))
+
+
 def _body(comparison: Comparison) -> Html:
-    titled = list(zip(comparison.devices, words.titles(comparison), strict=True))
-    titled.sort(key=lambda pair: _ORDER.index(pair[0].change))
+    titled = _titled(comparison)
     code = f"exit code {int(comparison.exit_code)}"
     judged = words.outcome(comparison)
     first = comparison.devices[0]
@@ -104,6 +111,7 @@ def _device(device: DeviceComparison, title: str, number: int, devices: int) -> 
         _quantities(device),
         _divided(device),
         steps_block(device),
+        timelines_block(device, number),
         ledger_table(device),
         causes_block(device),
     )

@@ -10,7 +10,8 @@
 //
 // data: see _html_timeline.py. options, all of them optional: `length` of the axis in ns, for several
 // timelines on one axis; `bare` for one without toolbar and overview; `origin`, what the axis counts
-// from; `label` for those who cannot see; `hint`, the id of its explanation.
+// from; `label` for those who cannot see; `hint`, the id of its explanation; `drawOver(t, context)`
+// to draw over the events.
 
 function Timeline(element, data, options = {}) { return new OneTimeline(element, data, options); }
 
@@ -23,6 +24,7 @@ class OneTimeline {
     this.events = new Events(data);
     this.length = Math.max(options.length || 0, data.length);
     this.origin = options.origin || "window start";
+    this.drawOver = options.drawOver;
     this.listeners = [];
     this.told = { steps: [], labels: [], ticks: null }; // texts that are drawn
     this.hover = this.picked = this.instance = this.filter = this.matches = this.selection = null;
@@ -94,6 +96,7 @@ class OneTimeline {
     if (this.data.length < to) { c.fillStyle = this.css.faint; c.fillRect(this.x(this.data.length), this.top, width, height); }
     if (this.selection) shadeSelection(this, c, height);
     if (this.instance) drawChain(this, c);
+    if (this.drawOver) this.drawOver(this, c);
     if (this.picked || this.hover) this.outline(c, this.picked || this.hover);
     placeFlags(this);
     if (this.over.isConnected) drawOverview(this);
