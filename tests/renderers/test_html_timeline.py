@@ -86,6 +86,33 @@ def test_some_step_is_named_and_the_axis_is_read_wherever_one_looks(
     assert page.console() == []
 
 
+def test_where_no_name_has_room_the_nearest_step_is_named(pageable: Report, page: Page) -> None:
+    (device,) = pageable.devices
+    assert device.timeline is not None
+    some = device.timeline.steps.rows(slice(4, 6))
+    long = replace(device.timeline, steps=some, step_name=f"a step of {'very ' * 30}many words #")
+    page.open(replace(pageable, devices=(replace(device, timeline=long),)), width=480)
+
+    zero, (first, last) = long.start_ns, some.number.tolist()
+    (first_ns, _), (_, last_ns) = some.start_ns - zero, some.end_ns - zero
+    said = page.run(
+        "const wide = (text) => widthOf(t.plot.getContext('2d'), text);"
+        "return arguments[0].map(([from, to]) => { t.show(from, to); t.draw();"
+        " return [t.told.steps, t.told.steps.every((text) => wide(text) <= t.width)]; })",
+        [
+            [0, int(first_ns) // 2],
+            [int(last_ns) + 1000, long.end_ns - zero],
+            [0, long.end_ns - zero],
+        ],
+    )
+
+    (before, fits), (after, fits_too), (both, all_fit) = said
+    assert before[0].startswith("before a step") and before[0].endswith(f" {first}")
+    assert after[0].startswith("after a step") and after[0].endswith(f" {last}")
+    assert both == [str(first), str(last)]
+    assert fits and fits_too and all_fit
+
+
 def test_far_from_the_start_the_axis_counts_from_a_round_time(page: Page, pageable: Report) -> None:
     page.open(pageable)
 
@@ -375,7 +402,8 @@ def test_the_address_holds_what_is_shown_and_history_its_leaps(
     pageable: Report, page: Page
 ) -> None:
     page.open(pageable)
-    home, entries = page.view, page.run("return history.length")
+    home = page.view
+    page.run(_COUNT)
     assert page.run("return location.hash") == ""
     for _ in range(5):
         page.click("[data-do=zoom-in]")
@@ -385,7 +413,7 @@ def test_the_address_holds_what_is_shown_and_history_its_leaps(
     box = page.driver.find_element(By.CSS_SELECTOR, ".search input")
     box.send_keys("gemm & 100%")
     _until(page, "return location.hash.includes('find')")
-    assert page.run("return history.length") == entries, "moving about makes no entries"
+    assert page.run("return entries") == 0, "moving about makes no entries"
 
     page.driver.refresh()
     page.settle()
@@ -393,9 +421,10 @@ def test_the_address_holds_what_is_shown_and_history_its_leaps(
     assert page.run("return t.selection") == [1000000, 2000000]
     assert page.run("return t.matches.text") == "gemm & 100%"
 
+    page.run(_COUNT)
     page.click(".show[data-cause=pageable-copy]")
     jumped = page.view
-    assert page.run("return history.length") == entries + 1
+    assert page.run("return entries") == 1
     page.driver.back()
     _until(page, "return Math.abs(t.view()[0] - arguments[0]) < 2", moved[0])
     page.driver.forward()
@@ -404,6 +433,12 @@ def test_the_address_holds_what_is_shown_and_history_its_leaps(
     page.settle()
     assert page.view == home
     assert page.console() == []
+
+
+_COUNT = (
+    "window.entries = 0; const push = history.pushState;"
+    "history.pushState = function (...given) { entries++; push.apply(history, given); }"
+)
 
 
 @pytest.mark.parametrize(
