@@ -26,6 +26,7 @@ from overlapcheck.report_result import (
     ReportResult,
     Settings,
 )
+from overlapcheck.saved import packed
 from overlapcheck.verdict import Outcome, Verdict
 
 MAX_CAUSES = 6
@@ -184,7 +185,7 @@ def _drawn(device: DeviceReport, collectives: Collectives) -> DrawnRank | None:
     rows = collectives.rows(inside & meets)
     channels = (rows.rows(channel[:MAX_DRAWN]) for channel in whole_channels(rows))
     return DrawnRank(
-        excerpt,
+        packed(excerpt),
         tuple(
             DrawnCollectives(int(one.stream_id[0]), communicator_of(one)[0], attendance(one))
             for one in channels
