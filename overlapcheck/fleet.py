@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.errors import ExitCode
 from overlapcheck.excerpt import Excerpt
+from overlapcheck.finding import SourceLine
 from overlapcheck.quantities import count_of
 from overlapcheck.report_result import LostReport, RankRow, Settings
 from overlapcheck.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
 FLEET_SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
@@ -81,6 +84,8 @@ class FleetCause:
     """Of the worst rank."""
     advice: str
     caveat: str
+    source: tuple[SourceLine, ...] = ()
+    """Of the worst rank."""
 
 
 @dataclass(frozen=True)
@@ -226,6 +231,8 @@ class FleetReport:
     """Each is a rank that cannot be judged."""
     pages: tuple[RankPage, ...] = ()
     """Timelines that were drawn beside this report, most telling first."""
+    crossed: tuple[str, ...] = ()
+    """Collectives that ranks begin in different order, costliest first; a sentence each."""
     timelines: tuple[RankTimeline, ...] = ()
     """A few steps of the ranks that tell the most, in the order of the ranks."""
 
@@ -254,6 +261,20 @@ class FleetReport:
         from overlapcheck.showing import text_of
 
         return text_of(self, "json")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """A table of all ranks as a pandas DataFrame; times in ns, shares of one.
+
+        Args:
+            name: "ranks" (one row each), "checks", "causes", "idle", "collectives", "waits",
+                "stragglers", "outliers" or "lost".
+
+        Raises:
+            PolicyInvalid: there is no such table.
+        """
+        from overlapcheck.showing import frame_of
+
+        return frame_of(self, name)
 
     def _repr_html_(self) -> str:
         """The page, in a notebook."""

@@ -1,6 +1,7 @@
 """The order of the stages of an analysis, from a recording to its report.
 
-What only several ranks or a page need is imported where it is used: a verdict must not wait for it.
+What only an export, several ranks or a page need is imported where it is used: a verdict must not
+wait for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.causes.ranking.sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
@@ -76,6 +76,8 @@ def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
         reading.opened(recording)
         yield source, recording
         return
+    from overlapcheck.capture.export import export_sqlite
+
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")

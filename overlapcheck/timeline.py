@@ -136,3 +136,5 @@ class Timeline:
     """Events behind `events`."""
     resolution_ns: int
     """Blocks cover at most about this much; 0 where every event is drawn."""
+    host_moved_ns: int = 0
+    """By how much the host's rows were moved, onto the device's clock."""

@@ -16,6 +16,7 @@ from overlapcheck import (
     brief,
     collective_speed,
     comparison,
+    device_report,
     excerpt,
     finding,
     fleet,
@@ -53,13 +54,14 @@ MODULES = (
         excerpt,
         finding,
         verdict,
+        device_report,
         report,
         comparison,
         report_result,
         fleet,
         predicted,
     ),
-    *(predicted, saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
 )
 
 

@@ -19,8 +19,8 @@ from overlapcheck.errors import ExitCode
     "format_",
     metavar="NAME",
     shell_complete=completion.formats,
-    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html;"
-    " default: terminal, or nothing with -o.",
+    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html, of"
+    " ranks perfetto, too; default: terminal, or nothing with -o.",
 )
 @click.option(
     "-o",
@@ -37,21 +37,21 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail:
 
     \b
     overlapcheck render result.json
-    overlapcheck render result.json -o report.md -o junit.xml
+    overlapcheck render result.json -o report.md -o checks.junit.xml
 
     The exit code says whether this worked, whatever the verdict: 0, 2 for a wrong option, 4 for a
     file that cannot be read or written. A result holds no events: the html format draws its typical
-    steps, but no timeline to zoom into, and the perfetto format needs the trace.
+    steps, but no timeline to zoom into, and of one report the perfetto format needs the trace.
     """
     from overlapcheck.cli.files import spare_inputs, write
     from overlapcheck.cli.option_values import check_format, check_outputs
     from overlapcheck.cli.output import show, text_for
-    from overlapcheck.reporting.restore import read_result
+    from overlapcheck.reporting.restore import read_any_result
 
     chosen = check_format(format_ or "terminal")
     check_outputs(outputs)
     spare_inputs(outputs, [result])
-    report = read_result(result)
+    report = read_any_result(result)
     texts = [(path, text_for(path, report, detail)) for path in outputs]
     if format_ or not outputs:
         show(report, chosen, detail)

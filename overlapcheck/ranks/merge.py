@@ -82,6 +82,7 @@ def merge(
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
         missing=missing,
+        crossed=meetings.crossed,
     )
     drawn = [drawn_rank(results[number], position) for number, position in owners]
     return replace(report, timelines=rank_timelines(report, drawn, meetings.groups))
@@ -167,6 +168,7 @@ def _causes(rows: Sequence[RankRow], limits: Thresholds) -> tuple[FleetCause, ..
                 evidence=worst.evidence,
                 advice=worst.advice,
                 caveat=worst.caveat,
+                source=worst.source,
             )
         )
     # What few ranks have and the others lack can hold the whole job up.

@@ -11,6 +11,7 @@ from overlapcheck.renderers import _html_head as head
 from overlapcheck.renderers import _html_streams as streams
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
+from overlapcheck.renderers._html_stream_marks import wait_instances
 from overlapcheck.renderers._html_tables import tables
 from overlapcheck.renderers._html_timeline import TIMELINE_SCRIPTS, timeline_block, timeline_data
 from overlapcheck.report import Report
@@ -114,7 +115,7 @@ def _data(report: Report, device: DeviceReport) -> dict[str, Any] | None:
     data = timeline_data(device.timeline, rank)
     graph = streams.graph_of(report.streams, device.process)
     if graph is not None:
-        data["instances"] += streams.edge_instances(graph, device.timeline)
+        data["instances"] += wait_instances(graph, device.timeline)
     return data
 
 

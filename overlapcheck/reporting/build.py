@@ -33,7 +33,6 @@ from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
 from overlapcheck.reporting.excerpt import draw_excerpt
 from overlapcheck.reporting.picture import draw
-from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Trace, rows_or_none
 from overlapcheck.trace_tables import EventRecords
@@ -89,6 +88,8 @@ def with_drawings(report: Report, trace: Trace, measured: Measurements, reading:
         one = replace(one, excerpt=draw_excerpt(trace, device, held, reading.excerpt))
         if not reading.timeline:
             return one
+        from overlapcheck.reporting.timeline import draw_timeline
+
         timeline = draw_timeline(trace, device, report.findings, one.picture, measured)
         return replace(one, timeline=cleaned(timeline))
 

@@ -73,6 +73,7 @@ def draw_timeline(
         instances=shown,
         recorded=sum(map(len, drawing.parts)),
         resolution_ns=resolution,
+        host_moved_ns=device.clock_skew_ns,
     )
 
 

@@ -19,7 +19,7 @@
     const done = t && t.jump(cause);
     if (!done) return;
     t.element.scrollIntoView({ block: "nearest" });
-    if (button) button.querySelector(".turn").textContent = ` (${done.turn} of ${done.of})`;
+    if (button && done.of > 1) button.querySelector(".turn").textContent = ` (${done.turn} of ${done.of})`;
   }
 
   function listenTo(device, t) {
