@@ -6,6 +6,7 @@ from overlapcheck.forecast import ASSUMED
 from overlapcheck.predicted import WhatIf
 from overlapcheck.prediction import Prediction
 from overlapcheck.quantities import duration, percent
+from overlapcheck.renderers._cause_looks import LOOKS, number_of
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page, verdict
 from overlapcheck.step_picture import StepPicture, StepRow
@@ -128,7 +129,7 @@ def _table(repairs: tuple[Prediction, ...]) -> Html:
     rows = [
         el(
             "tr",
-            el("td", " + ".join(one.fix)),
+            el("td", *map(_swatch, one.fix), " + ".join(one.fix)),
             el("td", duration(one.step_ns), cls="num"),
             el("td", duration(one.win_ns), cls="num"),
             el("td", percent(one.win_ns / max(one.before_ns, 1)), cls="num"),
@@ -140,6 +141,11 @@ def _table(repairs: tuple[Prediction, ...]) -> Html:
     ]
     columns = el("thead", el("tr", *(el("th", name) for name in head)))
     return el("div", el("table", columns, el("tbody", *rows)), cls="scroll")
+
+
+def _swatch(repair: str) -> Html:
+    """The look of the cause that a repair removes; some repairs are of no single cause."""
+    return el("span", cls=f"sw c{number_of(repair)}") if repair in LOOKS else html()
 
 
 RENDERER = WhatIfHtml()

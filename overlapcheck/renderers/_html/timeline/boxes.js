@@ -102,7 +102,7 @@ function labelsOf(t, i) {
   const name = t.data.names[e.name[i]] || "graph launch";
   if (bytes && kind !== 1) {
     const size = brief(bytesText(bytes)), speed = (bytes / e.busy[i]).toFixed(bytes / e.busy[i] < 10 ? 1 : 0);
-    return [`${name} ${size} ${speed} GB/s`, `${size} ${brief(speed + " GB/s")}`, size];
+    return [`${name} ${size} ${speed} GB/s`, `${size} ${brief(speed + " GB/s")}`, size, ""]; // half a number says nothing
   }
   if (kind >= 9) return [`${name} ${took}`, name, name.replace(/^cuda(?=[A-Z])/, "")];
   return [name, shortName(name)];

@@ -8,7 +8,7 @@ function placeFlags(t) {
   const flagged = t.data.instances.filter((one) => one.color && (!t.filter || one.cause === t.filter));
   for (const one of flagged) (one.span[1] < from ? before : one.span[0] > to ? after : inside).push(one);
   // The costliest causes come first in the data: where flags would overlap, those stay.
-  const taken = [], flags = [], y = t.flagsTop;
+  const taken = [], flags = [], arrows = [], y = t.flagsTop;
   for (const one of inside) {
     const x = Math.min(Math.max(t.x((Math.max(one.span[0], from) + Math.min(one.span[1], to)) / 2), FLAG_PX / 2), t.width - FLAG_PX / 2);
     if (taken.some((other) => Math.abs(other - x) < FLAG_PX)) continue;
@@ -20,11 +20,10 @@ function placeFlags(t) {
   for (const [side, far] of [["left", nearest(before)], ["right", nearest(after)]])
     far.forEach((one, n) => {
       const x = FLAG_PX * 0.8 + n * FLAG_PX * 1.6;
-      flags.push(flag(t, one, side, side === "left" ? x : t.width - x, y));
+      arrows.push(flag(t, one, side, side === "left" ? x : t.width - x, y));
     });
-  const arrows = t.instance ? chainArrows(t) : [];
   const focused = document.activeElement?.closest(".flags") ? document.activeElement.dataset.key : null;
-  t.flags.replaceChildren(...flags, ...arrows);
+  t.flags.replaceChildren(...arrows, ...flags, ...(t.instance ? chainArrows(t) : []));
   if (focused) [...t.flags.children].find((one) => one.dataset.key === focused)?.focus({ preventScroll: true });
 }
 
