@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from overlapcheck.clean import clean
 from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
@@ -73,6 +75,8 @@ _HINT = (
 def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dict[str, Any]:
     """Columns as base64 of little-endian arrays; times count from the window's start.
 
+    `count` and `busy` are of the events whose bit is set in `merged`, `bytes` of those in `moving`.
+
     Args:
         timeline: what to draw.
         rank: number of each cause in the page's list, which its flags bear.
@@ -80,11 +84,11 @@ def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dic
     events, zero = timeline.events, timeline.start_ns
     unit = max(-(-(timeline.end_ns - zero) // _UNSIGNED), 1)
     start = (events.start_ns.clip(zero, timeline.end_ns) - zero) // unit
-    moving = (events.bytes > 0).nonzero()[0]
+    moving = events.bytes > 0
     clipped = events.end_ns.clip(zero, timeline.end_ns) - zero - start * unit
     # What crosses an edge of the window is drawn to the edge, and says its whole length.
     cut = (events.start_ns < zero) | (events.end_ns > timeline.end_ns)
-    merged = ((events.count > 1) | cut).nonzero()[0]
+    merged = (events.count > 1) | cut
     return {
         "length": max(timeline.end_ns - zero, 1),
         "origin": zero,
@@ -100,10 +104,10 @@ def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dic
         "span": _packed(clipped, "<f4"),
         "kind": _packed(events.kind, "u1"),
         "name": _packed(events.name, "<u2"),
-        "merged": _packed(merged, "<u4"),
+        "merged": _packed(np.packbits(merged, bitorder="little"), "u1"),
         "count": _packed(events.count[merged], "<u4"),
         "busy": _packed(events.busy_ns[merged], "<f4"),
-        "moving": _packed(moving, "<u4"),
+        "moving": _packed(np.packbits(moving, bitorder="little"), "u1"),
         "bytes": _packed(events.bytes[moving], "<f4"),
         "names": [clean(name) for name in timeline.names],
         "causes": {

@@ -10,6 +10,13 @@ function unpack(text, type) {
   return new type(bytes.buffer);
 }
 
+// Places of the bits that are set.
+function indices(text) {
+  const found = [];
+  unpack(text, Uint8Array).forEach((bits, byte) => { for (let bit = 0; bit < 8; bit++) if ((bits >> bit) & 1) found.push(8 * byte + bit); });
+  return found;
+}
+
 // First index in [lo, hi) whose value is above x.
 function above(values, x, lo, hi) {
   while (lo < hi) {
@@ -40,7 +47,7 @@ class Events {
     for (let row = 0; row + 1 < data.first.length; row++)
       for (let i = data.first[row], far = 0; i < data.first[row + 1]; i++)
         this.reach[i] = far = Math.max(far, this.end[i]);
-    const merged = unpack(data.merged, Uint32Array), moving = unpack(data.moving, Uint32Array);
+    const merged = indices(data.merged), moving = indices(data.moving);
     const count = unpack(data.count, Uint32Array), busy = unpack(data.busy, Float32Array);
     merged.forEach((at, i) => { this.count[at] = count[i]; this.busy[at] = busy[i]; });
     const bytes = unpack(data.bytes, Float32Array);
