@@ -18,7 +18,7 @@ from overlapcheck.reading import Reading
 from overlapcheck.report import Report
 from overlapcheck.saved import restored
 from overlapcheck.timeline import EventKind, RowRole
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import picture
 
 QUICK = Reading(timeline=False)
@@ -104,6 +104,22 @@ def test_a_window_without_steps_is_drawn_whole(tmp_path: Path) -> None:
     assert device.excerpt.step_span_ns == (0, device.window_ns)
 
 
+def damaged(folder: Path, row: int, end_ns: int) -> Report:
+    path = picture(STEPS, column_us=100, repeat=7).export(folder / "damaged.sqlite")
+    table = "CUPTI_ACTIVITY_KIND_RUNTIME" if row else "CUPTI_ACTIVITY_KIND_KERNEL"
+    edit(path, f'UPDATE {table} SET "end" = {end_ns} WHERE rowid = 12')
+    return analyze(path, reading=QUICK)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_damaged_time_costs_no_result(tmp_path: Path) -> None:
+    """An end that no clock shows: of a call it is drawn to the edge, of a kernel nothing is."""
+    call = excerpt_of(damaged(tmp_path, 1, (1 << 63) - 1))
+
+    assert restored(damaged(tmp_path, 1, (1 << 63) - 1).to_json()).devices[0].excerpt == call
+    assert damaged(tmp_path, 0, (1 << 63) - 1).devices
+
+
 # --- saved ------------------------------------------------------------------------------------
 
 
@@ -137,7 +153,7 @@ def test_kinds_of_later_versions_are_left_out(tmp_path: Path) -> None:
         (lambda e: e["rows"][1]["start_ns"].pop(), "equally long"),
         (lambda e: e["rows"][1]["kind"].__setitem__(0, 99), "not there"),
         (lambda e: e["rows"][1]["name"].__setitem__(0, -1), "not there"),
-        (lambda e: e["rows"][1]["length_ns"].__setitem__(0, -5), "negative"),
+        (lambda e: e["rows"][1]["length_ns"].__setitem__(0, -5), "below 0"),
         (lambda e: e["rows"][1]["start_ns"].reverse(), "ascend"),
         (lambda e: e["step_end_ns"].pop(), "step_number"),
         (lambda e: e.update(typical=7), "typical"),
