@@ -211,7 +211,9 @@ def excerpt_rows(
     moves = np.array([word in _MOVE for word in words] or [False])
     start = np.maximum(events.start_ns, start_ns) - start_ns
     length = np.minimum(events.end_ns, start_ns + MOST_COUNTED) - start_ns - start
-    busy = events.busy_ns.clip(0, MOST_COUNTED)
+    length, busy, moved = (
+        column.clip(0, MOST_COUNTED) for column in (length, events.busy_ns, events.bytes)
+    )
     bounds = np.searchsorted(events.row, np.arange(len(rows) + 1))
     made = []
     for row, first, stop in zip(rows, bounds[:-1], bounds[1:], strict=True):
@@ -228,7 +230,7 @@ def excerpt_rows(
                 name=tuple(events.name[mine].tolist()),
                 count=tuple(events.count[mine].tolist()),
                 busy_ns=tuple(busy[mine][block].tolist()),
-                bytes=tuple(events.bytes[mine][moves[kind[mine]]].tolist()),
+                bytes=tuple(moved[mine][moves[kind[mine]]].tolist()),
             )
         )
     return words, tuple(made)
