@@ -86,6 +86,33 @@ def test_some_step_is_named_and_the_axis_is_read_wherever_one_looks(
     assert page.console() == []
 
 
+def test_where_no_name_has_room_the_nearest_step_is_named(pageable: Report, page: Page) -> None:
+    (device,) = pageable.devices
+    assert device.timeline is not None
+    some = device.timeline.steps.rows(slice(4, 6))
+    long = replace(device.timeline, steps=some, step_name=f"a step of {'very ' * 30}many words #")
+    page.open(replace(pageable, devices=(replace(device, timeline=long),)), width=480)
+
+    zero, (first, last) = long.start_ns, some.number.tolist()
+    (first_ns, _), (_, last_ns) = some.start_ns - zero, some.end_ns - zero
+    said = page.run(
+        "const wide = (text) => widthOf(t.plot.getContext('2d'), text);"
+        "return arguments[0].map(([from, to]) => { t.show(from, to); t.draw();"
+        " return [t.told.steps, t.told.steps.every((text) => wide(text) <= t.width)]; })",
+        [
+            [0, int(first_ns) // 2],
+            [int(last_ns) + 1000, long.end_ns - zero],
+            [0, long.end_ns - zero],
+        ],
+    )
+
+    (before, fits), (after, fits_too), (both, all_fit) = said
+    assert before[0].startswith("before a step") and before[0].endswith(f" {first}")
+    assert after[0].startswith("after a step") and after[0].endswith(f" {last}")
+    assert both == [str(first), str(last)]
+    assert fits and fits_too and all_fit
+
+
 def test_far_from_the_start_the_axis_counts_from_a_round_time(page: Page, pageable: Report) -> None:
     page.open(pageable)
 

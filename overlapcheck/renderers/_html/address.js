@@ -6,7 +6,7 @@ const SETTLED_MS = 300;
 function Address(parts) { // by number: {t, search}
   const home = new Map([...parts].map(([n, { t }]) => [n, t.view()]));
   const spell = ([from, to]) => `${Math.round(from)}-${Math.round(to)}`;
-  let written = "", waiting = 0, quiet = false;
+  let written = "", waiting = 0;
 
   function text() {
     const found = new URLSearchParams();
@@ -29,7 +29,6 @@ function Address(parts) { // by number: {t, search}
 
   let latest = "";
   function changed(leapt) {
-    if (quiet) return;
     const now = text();
     if (leapt) { if (waiting) write("replaceState", latest); write("pushState", now); }
     else { clearTimeout(waiting); waiting = setTimeout(() => write("replaceState", text()), SETTLED_MS); }
@@ -46,14 +45,12 @@ function Address(parts) { // by number: {t, search}
     const hash = location.hash.slice(1);
     if (hash && !hash.includes("=")) return; // leads to a part of the page
     const found = new URLSearchParams(hash);
-    quiet = true;
     for (const [n, { t, search }] of parts) {
       t.show(...(span(found, `view-${n}`, t) || home.get(n)));
       t.select(...(span(found, `select-${n}`, t) || [null, null]));
       search.set((found.get(`find-${n}`) || "").slice(0, 200));
     }
-    quiet = false;
-    clearTimeout(waiting);
+    clearTimeout(waiting); // what was just restored needs no writing
     waiting = 0;
     written = latest = text();
   }

@@ -51,13 +51,14 @@ function drawSteps(t, c, height) {
   };
   // Of narrow steps every second, fifth, tenth ... is named.
   const some = Math.max(...[lo, hi - 1].filter((i) => i < hi).map((i) => c.measureText(bare(i)).width + 12), 1);
+  const count = (i) => (number.at(-1) - number[0] < number.length ? number[i] : i); // bands may be of several steps
   let every = 1;
-  for (const times of [1, 2, 5]) if (every * apart < some) for (every = times; every * apart < some && times === 5;) every *= 2;
+  while (every * apart < some) every *= String(every).startsWith("2") ? 2.5 : 2; // 1, 2, 5, 10, 20, 50
   for (let i = lo, free = 0; i < hi; i++) {
     const x0 = Math.max(t.x(start[i]), 0), x1 = Math.min(t.x(end[i]), width);
     if (apart > 6 && i % 2) { c.fillStyle = t.css.band; c.fillRect(x0, 0, x1 - x0, height); }
-    if (x0 < free || (every > 1 && number[i] % every)) continue;
-    const room = (every > 1 ? width : Math.min(x1, width)) - x0 - 8;
+    if (x0 < free || (every > 1 && count(i) % every)) continue;
+    const room = (every > 1 ? Math.min(x0 + every * apart, width) : x1) - x0 - 8;
     const text = [name(i), bare(i)].find((one) => c.measureText(one).width <= room);
     if (text) free = write(text, x0, t.x(start[i]) >= 0);
   }

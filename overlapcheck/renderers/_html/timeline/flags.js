@@ -1,6 +1,6 @@
 // The worst pieces of each cause as flags; those out of view are arrows at the edge that lead there.
 
-const FLAG_PX = 20;
+const FLAG_PX = 20, ARROW_PX = 30;
 const MAX_ARROWS = 3; // on each side
 
 function placeFlags(t) {
@@ -17,11 +17,15 @@ function placeFlags(t) {
   }
   before.sort((a, b) => b.span[1] - a.span[1]);
   after.sort((a, b) => a.span[0] - b.span[0]);
-  for (const [side, far] of [["left", nearest(before)], ["right", nearest(after)]])
-    far.forEach((one, n) => {
-      const x = FLAG_PX * 0.8 + n * FLAG_PX * 1.6;
-      arrows.push(flag(t, one, side, side === "left" ? x : t.width - x, y));
-    });
+  for (const [side, far] of [["left", nearest(before)], ["right", nearest(after)]]) {
+    let from = ARROW_PX / 2; // the edge, and inwards from it what is free
+    for (const one of far) {
+      const at = () => (side === "left" ? from : t.width - from);
+      while (from < t.width / 2 && taken.some((other) => Math.abs(other - at()) < (ARROW_PX + FLAG_PX) / 2)) from += 4;
+      arrows.push(flag(t, one, side, at(), y));
+      from += ARROW_PX;
+    }
+  }
   const focused = document.activeElement?.closest(".flags") ? document.activeElement.dataset.key : null;
   t.flags.replaceChildren(...arrows, ...flags, ...(t.instance ? chainArrows(t) : []));
   if (focused) [...t.flags.children].find((one) => one.dataset.key === focused)?.focus({ preventScroll: true });
