@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from overlapcheck.columns import ABSENT, Columns, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from overlapcheck.columns import ABSENT, Columns, Ints, Mask
 
 
 class RowRole(StrEnum):
@@ -75,6 +78,11 @@ class TimelineEvents(Columns):
     """Their lengths added up."""
     bytes: Ints
     """What they moved; 0 where nothing."""
+
+
+def bits(mask: Mask) -> NDArray[np.uint8]:
+    """Which events have something, as bytes: a bit for each event, the lowest first."""
+    return np.packbits(mask, bitorder="little")
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from overlapcheck.clean import clean
 from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
 from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el
-from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
+from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline, bits
 
 TIMELINE_SCRIPTS = tuple(
     f"timeline/{name}.js"
@@ -104,10 +102,10 @@ def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dic
         "span": _packed(clipped, "<f4"),
         "kind": _packed(events.kind, "u1"),
         "name": _packed(events.name, "<u2"),
-        "merged": _packed(np.packbits(merged, bitorder="little"), "u1"),
+        "merged": _packed(bits(merged), "u1"),
         "count": _packed(events.count[merged], "<u4"),
         "busy": _packed(events.busy_ns[merged], "<f4"),
-        "moving": _packed(np.packbits(moving, bitorder="little"), "u1"),
+        "moving": _packed(bits(moving), "u1"),
         "bytes": _packed(events.bytes[moving], "<f4"),
         "names": [clean(name) for name in timeline.names],
         "causes": {

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from overlapcheck.pipeline import analyze
-from overlapcheck.reporting import timeline as timelines
 from overlapcheck.reporting.range_rows import MAX_LEVELS, MAX_THREADS, range_rows
+from overlapcheck.reporting.timeline import named
+from overlapcheck.reporting.timeline_rows import OwnNames
 from overlapcheck.selection import Selection
-from overlapcheck.timeline import EventKind, RowRole
+from overlapcheck.timeline import EventKind, RowRole, TimelineEvents
 from overlapcheck.trace_tables import Ranges
-from tests.export import RealExport
 from tests.pictures import picture
 
 NESTED = """
@@ -86,16 +86,24 @@ def test_deeper_levels_are_left_out_and_said_to_be() -> None:
     assert {row.label for row in made.rows} == {"main"}
 
 
-def test_names_of_ranges_crowd_out_no_kernel(
-    real_export: RealExport, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = analyze(real_export("pt_pageable")).devices[0].timeline
-    assert whole is not None
-    of_ranges = whole.events.kind == EventKind.RANGE
-    others = set(whole.events.name[~of_ranges].tolist())
-    monkeypatch.setattr(timelines, "MAX_NAMES", len(others))
+class Texts:
+    """Names by id, as `OwnNames` has them."""
 
-    timeline = analyze(real_export("pt_pageable")).devices[0].timeline
+    def texts(self, ids: list[int]) -> list[str]:
+        return [f"name {n}" for n in ids]
 
-    assert timeline is not None
-    assert set(timeline.names[:-1]) == {whole.names[n] for n in others}
+
+def test_names_of_ranges_crowd_out_no_kernel() -> None:
+    count = 40
+    name = np.arange(count, dtype=np.int64)
+    kind = np.where(name < 30, int(EventKind.RANGE), int(EventKind.COMPUTE))
+    # Each range three times, each kernel once.
+    rows = np.concatenate((name, name[:30], name[:30]))
+    ones = np.ones_like(rows)
+    events = TimelineEvents(ones, rows, rows + 1, kind[rows], name[rows], ones, ones, ones)
+
+    made, texts = named(events, cast("OwnNames", Texts()), most=10)
+
+    assert set(texts[:-1]) == {f"name {n}" for n in range(30, count)}
+    assert {texts[n] for n in made.name[made.kind == EventKind.COMPUTE].tolist()} == set(texts[:-1])
+    assert set(made.name[made.kind == EventKind.RANGE].tolist()) == {10}
