@@ -58,7 +58,7 @@ def draw_timeline(
     wanted = [(i.view_start_ns, i.view_end_ns, (i.start_ns + i.end_ns) // 2) for i in shown]
     kept = detail(drawing.parts, [*wanted[:1], steps, *wanted[1:]], most)
     events, resolution = reduced(drawing.parts, kept, most)
-    events, texts = named(events, names, MAX_NAMES, MAX_NAME)
+    events, texts = named(events, names)
     return Timeline(
         start_ns=device.window.start_ns,
         end_ns=device.window.end_ns,
@@ -104,7 +104,7 @@ def step_name(device: DeviceMeasurements) -> str:
 
 
 def named(
-    events: TimelineEvents, names: OwnNames, most: int, longest: int
+    events: TimelineEvents, names: OwnNames, most: int = MAX_NAMES, longest: int = MAX_NAME
 ) -> tuple[TimelineEvents, tuple[str, ...]]:
     """Events whose names are indices, the most frequent first, and the names.
 
