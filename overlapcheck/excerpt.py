@@ -15,7 +15,8 @@ from overlapcheck.ledger import Reason
 from overlapcheck.timeline import EventKind, RowRole, Timeline, TimelineEvents, TimelineRow
 from overlapcheck.timeline import TimelineSteps as Steps
 
-MOST_COUNTED = 1 << 62
+MOST_COUNTED = (1 << 62) - 1
+"""Of times, from an excerpt's start: beyond are those of damaged rows only."""
 _WORDS = {int(kind): kind.name.lower().replace("_", "-") for kind in EventKind}
 _WORDS |= {EventKind.IDLE + reason: f"idle: {reason.cause}" for reason in Reason}
 _CODES = {word: code for code, word in _WORDS.items()}
@@ -97,8 +98,10 @@ class Excerpt:
         steps = len(self.step_number)
         if not len(self.step_start_ns) == len(self.step_end_ns) == steps:
             raise ValueError("`step_start_ns` and `step_end_ns` must be as long as `step_number`")
-        if not 0 <= self.typical < max(steps, 1) or self.length_ns < 0:
-            raise ValueError("`typical` and `length_ns` must lie in the excerpt")
+        if not 0 <= self.typical < max(steps, 1):
+            raise ValueError("`typical` must be one of the steps")
+        if abs(self.start_ns) > MOST_COUNTED or not 0 <= self.length_ns <= MOST_COUNTED:
+            raise ValueError("`start_ns` and `length_ns` must be times")
         for row in self.rows:
             self._check(row)
 
@@ -112,8 +115,8 @@ class Excerpt:
         _require_indices(row.kind, len(self.kinds))
         _require_indices(row.name, len(self.names))
         times = (*row.start_ns, *row.length_ns, *row.count, *row.busy_ns, *row.bytes)
-        if not all(0 <= number < MOST_COUNTED for number in times):
-            raise ValueError("times and counts of a row must not be negative")
+        if not all(0 <= number <= MOST_COUNTED for number in times):
+            raise ValueError("times and counts of a row must be none below 0 or out of all bounds")
         if any(a > b for a, b in zip(row.start_ns, row.start_ns[1:], strict=False)):
             raise ValueError("`start_ns` of a row must ascend")
         if len(row.bytes) != sum(self.kinds[kind] in _MOVE for kind in row.kind):
@@ -206,8 +209,11 @@ def excerpt_rows(
     codes, kind = np.unique(events.kind, return_inverse=True)
     words = tuple(_WORDS[code] for code in codes.tolist())
     moves = np.array([word in _MOVE for word in words] or [False])
-    start = np.maximum(events.start_ns - start_ns, 0)
-    length = events.end_ns - start_ns - start
+    start = np.maximum(events.start_ns, start_ns) - start_ns
+    length = np.minimum(events.end_ns, start_ns + MOST_COUNTED) - start_ns - start
+    length, busy, moved = (
+        column.clip(0, MOST_COUNTED) for column in (length, events.busy_ns, events.bytes)
+    )
     bounds = np.searchsorted(events.row, np.arange(len(rows) + 1))
     made = []
     for row, first, stop in zip(rows, bounds[:-1], bounds[1:], strict=True):
@@ -223,8 +229,8 @@ def excerpt_rows(
                 kind=tuple(kind[mine].tolist()),
                 name=tuple(events.name[mine].tolist()),
                 count=tuple(events.count[mine].tolist()),
-                busy_ns=tuple(events.busy_ns[mine][block].tolist()),
-                bytes=tuple(events.bytes[mine][moves[kind[mine]]].tolist()),
+                busy_ns=tuple(busy[mine][block].tolist()),
+                bytes=tuple(moved[mine][moves[kind[mine]]].tolist()),
             )
         )
     return words, tuple(made)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from overlapcheck.collective_speed import CollectiveSpeed
-from overlapcheck.columns import ABSENT, Ints
+from overlapcheck.columns import ABSENT, Codes, Ints
 from overlapcheck.errors import ExitCode
-from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import SourceLine
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.pace import Pace
@@ -113,7 +112,8 @@ class DrawnCollectives:
 class DrawnRank:
     """What is drawn of a rank under others."""
 
-    excerpt: Excerpt
+    packed: Codes
+    """Its excerpt, see `saved.packed`: of many ranks few are drawn."""
     collectives: tuple[DrawnCollectives, ...]
 
 

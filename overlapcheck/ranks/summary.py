@@ -26,6 +26,7 @@ from overlapcheck.report_result import (
     ReportResult,
     Settings,
 )
+from overlapcheck.saved import packed
 from overlapcheck.verdict import Outcome, Verdict
 
 MAX_CAUSES = 6
@@ -37,8 +38,8 @@ MAX_ENCOUNTERS = 256
 """Collectives per rank that are compared with other ranks: those of the first steps."""
 MAX_PIECES = 1024
 """Pieces of exposed time kept for them."""
-MAX_DRAWN = 64
-"""Collectives of an excerpt that are compared with those of other ranks', of each channel."""
+MAX_DRAWN = 128
+"""Collectives of an excerpt that are compared with other ranks', of all channels."""
 
 
 def summarize(report: Report) -> ReportResult:
@@ -184,9 +185,11 @@ def _drawn(device: DeviceReport, collectives: Collectives) -> DrawnRank | None:
     inside = (collectives.start_ns >= start) & (collectives.start_ns < end)
     meets = np.isin(collectives.kind, [kind for kind in CollectiveKind if kind.meets])
     rows = collectives.rows(inside & meets)
-    channels = (rows.rows(channel[:MAX_DRAWN]) for channel in whole_channels(rows))
+    found = whole_channels(rows)
+    room = MAX_DRAWN // max(len(found), 1)
+    channels = (rows.rows(channel[:room]) for channel in found[:MAX_DRAWN])
     return DrawnRank(
-        excerpt,
+        packed(excerpt),
         tuple(
             DrawnCollectives(int(one.stream_id[0]), communicator_of(one)[0], attendance(one))
             for one in channels

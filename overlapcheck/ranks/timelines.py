@@ -18,6 +18,7 @@ from overlapcheck.fleet import DrawnMeeting, FleetReport, RankTimeline
 from overlapcheck.ranks.meet import Attendee
 from overlapcheck.ranks.telling import telling_ranks
 from overlapcheck.report_result import DrawnRank, ReportResult
+from overlapcheck.saved import unpacked
 
 MAX_TIMELINES = 8
 MIN_TIMELINES = 4
@@ -28,7 +29,7 @@ MAX_MEETINGS = 100
 
 @dataclass(frozen=True)
 class Drawn:
-    """One rank's excerpt."""
+    """What is kept of one rank to be drawn."""
 
     rank: DrawnRank
     offset_ns: int
@@ -45,7 +46,7 @@ class _Seen(NamedTuple):
 
 
 def drawn_rank(result: ReportResult, position: int) -> Drawn | None:
-    """The excerpt of one row of a result; None where there is none."""
+    """What is kept of one row of a result to be drawn; None where there is nothing."""
     rank = result.drawn[position] if position < len(result.drawn) else None
     return None if rank is None else Drawn(rank, result.utc_start_ns or 0)
 
@@ -65,7 +66,9 @@ def rank_timelines(
     if len(report.rows) < 2:
         return ()
     why = _chosen(report)
-    excerpts = {n: found.rank.excerpt for n in sorted(why) if (found := drawn[n]) is not None}
+    excerpts = {
+        n: unpacked(found.rank.packed) for n in sorted(why) if (found := drawn[n]) is not None
+    }
     if len(excerpts) < 2:
         return ()
     shared = _shared_step(list(excerpts.values()))

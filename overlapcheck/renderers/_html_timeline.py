@@ -58,7 +58,7 @@ KIND_NAMES = {
     EventKind.RANGE: "NVTX ranges",
 }
 _NO_EVENTS = (
-    "A saved result holds no events. The timeline to zoom into needs the trace: "
+    "A saved result holds few events. The timeline to zoom into needs the trace: "
     "overlapcheck analyze REPORT -o report.html"
 )
 _HINT = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from overlapcheck.columns import Index
-from overlapcheck.excerpt import Excerpt, ExcerptBounds, excerpt_rows
+from overlapcheck.excerpt import MOST_COUNTED, Excerpt, ExcerptBounds, excerpt_rows
 from overlapcheck.ledger import IdleLedger
 from overlapcheck.measurements import DeviceMeasurements, StepTimes
 from overlapcheck.quantities import percent
@@ -28,7 +28,7 @@ _ALIKE = 0.003
 def draw_excerpt(
     trace: Trace, device: DeviceMeasurements, blocking_call_ns: int, bounds: ExcerptBounds
 ) -> Excerpt | None:
-    """The excerpt of one device; None where its window has no length.
+    """The excerpt of one device; None where its window has no length, or none that can be.
 
     Args:
         trace: tables and names.
@@ -36,11 +36,12 @@ def draw_excerpt(
         blocking_call_ns: from which length on a call held its thread.
         bounds: what may be in it.
     """
-    if device.window.length_ns == 0:
+    window = device.window
+    if max(-window.start_ns, window.end_ns) > MOST_COUNTED or not window.length_ns:
         return None
     shown, typical = _shown(device.steps)
     steps = device.steps.rows(shown)
-    start, end = device.window.start_ns, device.window.end_ns
+    start, end = window.start_ns, window.end_ns
     if len(steps):
         start, end = int(steps.start_ns[0]), int(steps.end_ns[-1])
     part, names = _part(device, start, end), OwnNames(trace)

@@ -18,6 +18,7 @@ from overlapcheck.ranks.summary import summarize
 from overlapcheck.ranks.timelines import MAX_TIMELINES
 from overlapcheck.reading import Reading
 from overlapcheck.report_result import DrawnRank, ReportResult
+from overlapcheck.saved import decoded_result, encoded_result, packed, unpacked
 from tests.ranks import fleets
 
 US = 1000
@@ -100,8 +101,9 @@ def test_a_rank_that_shows_other_steps_is_drawn_from_one_of_its_own(tmp_path: Pa
     paths, found = results(tmp_path)
     drawn = found[1].drawn[0]
     assert isinstance(drawn, DrawnRank)
-    later = tuple(number + 40 for number in drawn.excerpt.step_number)
-    moved = replace(drawn, excerpt=replace(drawn.excerpt, step_number=later))
+    excerpt = unpacked(drawn.packed)
+    later = tuple(number + 40 for number in excerpt.step_number)
+    moved = replace(drawn, packed=packed(replace(excerpt, step_number=later)))
     found[1] = replace(found[1], drawn=(moved,))
     report = merge(JobReports(paths), found, {})
 
@@ -135,3 +137,22 @@ def test_hundreds_of_ranks_leave_a_bounded_number_of_timelines(tmp_path: Path) -
 
     assert 2 <= len(report.timelines) <= MAX_TIMELINES
     assert sum(len(row.count) for one in report.timelines for row in one.excerpt.rows) < 3_200
+
+
+def test_a_result_that_was_kept_and_read_again_draws_the_same(tmp_path: Path) -> None:
+    paths, found = results(tmp_path)
+    again = {n: decoded_result(encoded_result(result)) for n, result in found.items()}
+
+    assert (
+        merge(JobReports(paths), again, {}).timelines
+        == merge(JobReports(paths), found, {}).timelines
+    )
+
+
+def test_what_is_no_packed_excerpt_is_a_value_error(tmp_path: Path) -> None:
+    _, found = results(tmp_path)
+    drawn = found[0].drawn[0]
+    assert drawn is not None
+
+    with pytest.raises(ValueError, match="no packed excerpt"):
+        unpacked(drawn.packed[:-9])

@@ -18,7 +18,7 @@ from overlapcheck.reading import Reading
 from overlapcheck.report import Report
 from overlapcheck.saved import restored
 from overlapcheck.timeline import EventKind, RowRole
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import picture
 
 QUICK = Reading(timeline=False)
@@ -104,6 +104,21 @@ def test_a_window_without_steps_is_drawn_whole(tmp_path: Path) -> None:
     assert device.excerpt.step_span_ns == (0, device.window_ns)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [(1 << 63) - 1, -(1 << 61), -5, 0])
+@pytest.mark.parametrize(
+    "column", ["KERNEL.end", "RUNTIME.end", "MEMCPY.end", "MEMCPY.bytes", "KERNEL.start"]
+)
+def test_damaged_rows_cost_no_result(column: str, value: int, tmp_path: Path) -> None:
+    """Times that no clock shows, and sizes that nothing has."""
+    table, _, name = column.partition(".")
+    path = picture(STEPS, column_us=100, repeat=7).export(tmp_path / "damaged.sqlite")
+    edit(path, f'UPDATE CUPTI_ACTIVITY_KIND_{table} SET "{name}" = {value} WHERE rowid = 5')
+    report = analyze(path, reading=QUICK)
+
+    assert restored(report.to_json()).devices == report.devices
+
+
 # --- saved ------------------------------------------------------------------------------------
 
 
@@ -137,7 +152,7 @@ def test_kinds_of_later_versions_are_left_out(tmp_path: Path) -> None:
         (lambda e: e["rows"][1]["start_ns"].pop(), "equally long"),
         (lambda e: e["rows"][1]["kind"].__setitem__(0, 99), "not there"),
         (lambda e: e["rows"][1]["name"].__setitem__(0, -1), "not there"),
-        (lambda e: e["rows"][1]["length_ns"].__setitem__(0, -5), "negative"),
+        (lambda e: e["rows"][1]["length_ns"].__setitem__(0, -5), "below 0"),
         (lambda e: e["rows"][1]["start_ns"].reverse(), "ascend"),
         (lambda e: e["step_end_ns"].pop(), "step_number"),
         (lambda e: e.update(typical=7), "typical"),

@@ -85,7 +85,7 @@ function drawMeetings(t, c, meetings, bottom) {
     if (m - a >= 1) {
       c.strokeStyle = color;
       drawDashed(c, [3, 2], () => c.strokeRect(a + 0.5, y + 3.5, Math.max(m - a - 1, 1), h - 7));
-      write(t, c, [`waits for rank ${late}`, `for ${late}`, "waits"], a + lead, m - 4, y + h / 2, null);
+      write(t, c, [`waits for rank ${late}`, `for rank ${late}`, "waits"], a + lead, m - 4, y + h / 2, null);
     }
     write(t, c, [kind], m + (m > a ? 4 : lead), b - 4, y + h / 2, t.css.of(1));
     if (m < free || m < 0 || m > t.width) continue;

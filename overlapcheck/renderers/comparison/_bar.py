@@ -1,6 +1,6 @@
 """A median step of one side as a bar: compute, and the causes of the time without it.
 
-A saved result holds no events, so this is no recording: the parts are laid end to end, and share
+No recording of a step, which a baseline does not hold: the parts are laid end to end, and share
 the median step as they share the window, so that the bar is as long as the step. Without steps it
 is the window.
 """
