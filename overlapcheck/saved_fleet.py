@@ -17,6 +17,7 @@ from overlapcheck.fleet import (
     MissingRanks,
     Outlier,
     RankPage,
+    RankTimeline,
     Straggler,
 )
 from overlapcheck.kinds import DeviceKey
@@ -173,6 +174,7 @@ class SavedFleetReport(Struct, frozen=True, kw_only=True):
     lost: tuple[LostReport, ...]
     pages: tuple[RankPage, ...]
     ranks: tuple[SavedRank, ...]
+    timelines: tuple[RankTimeline, ...] = ()
     crossed: tuple[str, ...] = ()
 
     @classmethod

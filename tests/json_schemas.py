@@ -17,6 +17,7 @@ from overlapcheck import (
     collective_speed,
     comparison,
     device_report,
+    excerpt,
     finding,
     fleet,
     predicted,
@@ -50,6 +51,7 @@ VERSIONS = {
 MODULES = (
     *(
         collective_speed,
+        excerpt,
         finding,
         verdict,
         device_report,

@@ -31,7 +31,7 @@ def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | No
     chosen = suited(fleet_renderer(judging.format), to_terminal=True, detail=judging.detail)
     files = {path: fleet_renderer_for_file(path.name) for path in judging.outputs}
     paths, policy = found.reports, judging.policy
-    reading = Reading(nsys, judging.cache, source_root=judging.source_root, timeline=False)
+    reading = Reading(nsys, judging.cache, source_root=judging.source_root).of_rank
     how: dict[str, Any] = {"policy": policy, "selection": judging.selection, "reading": reading}
     how["controls"] = controls_by_report(paths, fleet.control)
     engine = engine_of(fleet, len(paths))

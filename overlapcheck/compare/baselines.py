@@ -89,4 +89,5 @@ def _small(device: DeviceReport) -> DeviceReport:
         gaps=(),
         blocking=(),
         picture=Picture(device.window.start_ns, device.window.end_ns, (), ()),
+        excerpt=None,
     )

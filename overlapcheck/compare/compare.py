@@ -75,6 +75,7 @@ def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
         new_causes=alone((other, one), new.findings, ledger, Change.WORSE),
         compute=compute,
         whole=whole,
+        excerpts=(one.excerpt, other.excerpt),
     )
 
 
