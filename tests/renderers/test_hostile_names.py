@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from overlapcheck import pipeline
+from overlapcheck.fleet import FleetReport
 from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderers
 from overlapcheck.renderers.comparison import comparison_renderers
@@ -98,12 +99,17 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ).export(tmp_path_factory.mktemp("export") / "trace.sqlite")
 
 
+@pytest.fixture(scope="module")
+def answer(export: Path, tmp_path_factory: pytest.TempPathFactory) -> FleetReport:
+    folder = tmp_path_factory.mktemp("ranks")
+    (folder / "rank1.sqlite").write_bytes(export.read_bytes())
+    (folder / "rank2.sqlite").write_text("lost")
+    return pipeline.analyze_ranks([folder, export], reading=Reading(jobs=1))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("form", sorted(fleet_renderers()))
-def test_many_ranks(form: str, name: str, export: Path, tmp_path: Path) -> None:
-    (tmp_path / "rank1.sqlite").write_bytes(export.read_bytes())
-    (tmp_path / "rank2.sqlite").write_text("lost")
-    answer = pipeline.analyze_ranks([tmp_path, export], reading=Reading(jobs=1))
+def test_many_ranks(form: str, name: str, answer: FleetReport) -> None:
     hostile = renamed(answer, f"::error::{HOSTILE[name]}")
 
     require_clean(fleet_renderers()[form].render(hostile), form)

@@ -1,25 +1,36 @@
-"""Many ranks as Chrome trace JSON: a median step of each rank as a bar, all to one scale.
+"""Many ranks as Chrome trace JSON: bars of all, and a few steps of the telling ones as they ran.
 
-A fleet holds totals and no events, so these are no recordings: compute and the causes of the time
-without it are laid end to end, and so are waiting and moving data in the collectives in which ranks
-met. All ranks are threads of one process, for ui.perfetto.dev shows those under each other.
+Of most ranks totals are all there is: compute and the causes of the time without it are laid end to
+end, a median step of each rank to one scale, and so are waiting and moving data in the collectives
+in which ranks met. All are threads of one process, which ui.perfetto.dev shows below each other.
+The telling ranks are processes of their own, on the axis that their events share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from overlapcheck.fleet import COMPUTE, FleetReport, MeetingSummary, RankWait
+from overlapcheck.fleet import (
+    COMPUTE,
+    DrawnMeeting,
+    FleetReport,
+    MeetingSummary,
+    RankTimeline,
+    RankWait,
+)
 from overlapcheck.quantities import duration, percent
 from overlapcheck.renderers._end_to_end import laid_out
-from overlapcheck.renderers._perfetto_slices import Slice, Track, trace_text
+from overlapcheck.renderers._perfetto_rows import row_tracks
+from overlapcheck.renderers._perfetto_slices import Slice, Track, in_lanes, trace_text
 from overlapcheck.renderers._plain_text import plain
 from overlapcheck.renderers.fleet import _words as words
 from overlapcheck.report_result import RankRow
 
 MAX_RANKS = 1024
 """Ranks that are drawn: of more the worst."""
+MAX_LANES = 16
+"""Tracks for collectives that run beside each other."""
 _REST = "no compute"
 
 
@@ -36,6 +47,10 @@ class FleetPerfetto:
         shown.sort(key=lambda row: order[row.label])
         processes = ["ranks: a median step of each, laid end to end"] if shown else []
         tracks = [_rank(tid, row) for tid, row in enumerate(shown, 1)]
+        first_ns = min((one.at_ns for one in report.timelines), default=0)
+        for timeline in report.timelines:
+            processes.append(_title(timeline, report.timelines))
+            tracks += _as_it_ran(len(processes), timeline, first_ns)
         for one in report.meetings:
             kinds = ", ".join(f"{count} {kind}" for kind, count in one.kinds.items())
             processes.append(plain(f"collectives: {kinds} in which {words.who_met(one)} met", 200))
@@ -68,6 +83,33 @@ def _parts(row: RankRow) -> Iterator[Slice]:
     for name, start_ns, end_ns, ns in laid_out(divided, window_ns, length_ns):
         args = {"share of the window": percent(ns / window_ns), "in the window": duration(ns)}
         yield Slice(plain(name, 80), start_ns, end_ns, args)
+
+
+def _title(one: RankTimeline, all_drawn: Sequence[RankTimeline]) -> str:
+    several = len({other.clock for other in all_drawn}) > 1
+    clock = f" by clock {one.clock}" if several else ""
+    why = f": {one.why}" if one.why else ""
+    return plain(f"rank {one.rank}, a few steps{clock}{why}", 200)
+
+
+def _as_it_ran(pid: int, one: RankTimeline, first_ns: int) -> Iterator[Track]:
+    """The events that are kept, all ranks on one axis that begins with the first."""
+    at_ns = one.at_ns - first_ns
+    met = [bar for meeting in one.meetings for bar in _met(meeting, at_ns)]
+    for lane, bars in enumerate(in_lanes(met, MAX_LANES)):
+        yield Track(pid, lane + 1, "collectives: waiting and moving data", "collective", bars)
+    from_ns = one.excerpt.start_ns - at_ns
+    yield from row_tracks(pid, MAX_LANES + 1, one.excerpt.timeline, from_ns=from_ns, causes=True)
+
+
+def _met(one: DrawnMeeting, at_ns: int) -> Iterator[Slice]:
+    args = {"last": plain(f"rank {one.latest}", 80), "occasion": one.occasion}
+    for name, start_ns, end_ns in (
+        ("waits", one.start_ns, one.until_ns),
+        ("moves data", one.until_ns, one.end_ns),
+    ):
+        if end_ns > start_ns:
+            yield Slice(plain(f"{one.kind}: {name}", 80), at_ns + start_ns, at_ns + end_ns, args)
 
 
 def _waits(pid: int, one: MeetingSummary) -> Iterator[Track]:

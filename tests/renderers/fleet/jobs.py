@@ -7,20 +7,24 @@ from enum import Enum
 from typing import Any
 
 from overlapcheck.collective_speed import CollectiveSpeed
+from overlapcheck.excerpt import Excerpt, ExcerptRow
 from overlapcheck.finding import SourceLine
 from overlapcheck.fleet import (
     FAILING_RANKS,
+    DrawnMeeting,
     FleetCause,
     FleetCheck,
     FleetReport,
     MeetingSummary,
     MissingRanks,
     Outlier,
+    RankTimeline,
     RankWait,
     Straggler,
 )
 from overlapcheck.pace import Pace
 from overlapcheck.report_result import CollectiveSummary, LostReport, RankCause, RankRow, Settings
+from overlapcheck.timeline import RowRole
 from overlapcheck.verdict import Check, Outcome
 from tests.renderers.reports import MARKUP
 from tests.renderers.test_terminal import HOSTILE
@@ -184,6 +188,38 @@ def met(*labels: str) -> MeetingSummary:
     )
 
 
+def a_timeline(rank: str, at_ns: int, waits_ns: int, clock: int = 0) -> RankTimeline:
+    """A step of 10 ms: copies, compute, a collective whose first part waits."""
+    rows = (
+        ExcerptRow(RowRole.CAUSES, "no compute", "30 %", (0,), (3 * MS,), (0,), (0,), (1,)),
+        ExcerptRow(
+            *(RowRole.STREAM, "s7", "compute", (3 * MS, 5 * MS), (MS, 4 * MS), (1, 1), (1, 1)),
+            *((1, 9), (3 * MS,)),
+        ),
+        ExcerptRow(
+            *(RowRole.STREAM, "s13", "h2d", (0,), (3 * MS,), (2,), (2,), (1,), ()),
+            bytes=(64 << 20,),
+        ),
+    )
+    excerpt = Excerpt(
+        start_ns=70 * MS,
+        length_ns=10 * MS,
+        step_name="step #",
+        step_number=(4,),
+        step_start_ns=(0,),
+        step_end_ns=(10 * MS,),
+        typical=0,
+        kinds=("idle: pageable-copy", "compute", "h2d"),
+        names=("", "kernel", "copy"),
+        rows=rows,
+        recorded=12,
+        resolution_ns=1000,
+    )
+    until_ns = 8 * MS + waits_ns
+    meeting = DrawnMeeting(3, "all-reduce", 8 * MS, until_ns, 9 * MS, "2")
+    return RankTimeline(rank, f"rank {rank} tells", at_ns, "step 4", clock, (meeting,), excerpt)
+
+
 def failing(ranks: int = 8, *, fails: tuple[int, ...] = (6,), **more: Any) -> FleetReport:
     """One rank that the others wait for, one with a cause of its own."""
     rows = tuple(a_rank(n, fails=n in fails) for n in range(ranks))
@@ -196,6 +232,7 @@ def failing(ranks: int = 8, *, fails: tuple[int, ...] = (6,), **more: Any) -> Fl
         "outliers_total": 2,
         "meetings": (met(*(row.label for row in rows)),),
         "meetings_total": 1,
+        "timelines": (a_timeline("2", 0, 0), a_timeline("6", -MS, MS // 2, clock=1)),
         "crossed": ("the order differs: rank 1 began the all-reduce of stream 20 before the rest",),
     }
     return a_job(*rows, **facts | more)
@@ -261,6 +298,10 @@ def _renamed(value: Any, name: str) -> Any:
                 new[key] = f"{getattr(value, key)}{name}"
         if isinstance(value, Outlier):
             new["unit"] = value.unit
+        if isinstance(value, Excerpt):
+            new["kinds"] = value.kinds
+        if isinstance(value, RankTimeline):
+            new["step"] = new["excerpt"].step_text
         return replace(value, **new)
     return value
 
