@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.errors import ExitCode
+from overlapcheck.finding import SourceLine
 from overlapcheck.quantities import count_of
 from overlapcheck.report_result import LostReport, RankRow, Settings
 from overlapcheck.verdict import Outcome
@@ -80,6 +81,8 @@ class FleetCause:
     """Of the worst rank."""
     advice: str
     caveat: str
+    source: tuple[SourceLine, ...] = ()
+    """Of the worst rank."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,8 @@ class FleetReport:
     """Each is a rank that cannot be judged."""
     pages: tuple[RankPage, ...] = ()
     """Timelines that were drawn beside this report, most telling first."""
+    crossed: tuple[str, ...] = ()
+    """Collectives that ranks begin in different order, costliest first; a sentence each."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -13,6 +13,7 @@ from pathlib import Path
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.errors import ExitCode
+from overlapcheck.finding import SourceLine
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.pace import Pace
 from overlapcheck.rendezvous import Attendance
@@ -51,6 +52,8 @@ class RankCause:
     """The most telling facts."""
     advice: str
     caveat: str
+    source: tuple[SourceLine, ...] = ()
+    """Where the program causes it; bounded."""
 
 
 @dataclass(frozen=True)

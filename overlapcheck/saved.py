@@ -66,6 +66,23 @@ def restored(text: str, name: str = "result") -> Report:
         name: what to call it in an error.
 
     Raises:
+        NotAReport: the text is no JSON, no result of ours, or from a newer overlapcheck; or it is
+            of many ranks.
+    """
+    found = any_restored(text, name)
+    if isinstance(found, Report):
+        return found
+    raise NotAReport(f"{name}: a result of many ranks", "give the result of one report")
+
+
+def any_restored(text: str, name: str = "result") -> Report | FleetReport:
+    """The report, of one recording or of many ranks, that a JSON text holds.
+
+    Args:
+        text: what the json format wrote.
+        name: what to call it in an error.
+
+    Raises:
         NotAReport: the text is no JSON, no result of ours, or from a newer overlapcheck.
     """
     try:
@@ -74,16 +91,31 @@ def restored(text: str, name: str = "result") -> Report:
         # Of what has no names yet, the place says nothing.
         what = str(error).partition(" - at ")[0]
         raise not_a_report(name, f"it is no JSON ({what})") from error
-    if not isinstance(document, dict) or not {"schema", "tool", "verdict"} <= set(document):
+    found = set(document) if isinstance(document, dict) else set()
+    schema = next((key for key in ("schema", "fleet_schema") if key in found), None)
+    if schema is None or not {"tool", "verdict"} <= found:
         raise not_a_report(name, "it is JSON of something else")
     try:
         _require_bounded(document)
-        _check_schema(document["schema"], name)
-        saved = msgspec.convert(_mapped(document, names_no_one), SavedReport)
-        _require_drawable(saved)
-        return saved.noun()
+        made = _report if schema == "schema" else _fleet
+        return made(document, name)
     except (ValidationError, RecursionError) as error:
         raise not_a_report(name, _told(error)) from error
+
+
+def _report(document: dict[str, Any], name: str) -> Report:
+    _check_schema(document["schema"], SCHEMA, name)
+    saved = msgspec.convert(_mapped(document, names_no_one), SavedReport)
+    _require_drawable(saved)
+    return saved.noun()
+
+
+def _fleet(document: dict[str, Any], name: str) -> FleetReport:
+    from overlapcheck.fleet import FLEET_SCHEMA
+    from overlapcheck.saved_fleet import SavedFleetReport
+
+    _check_schema(document["fleet_schema"], FLEET_SCHEMA, name)
+    return msgspec.convert(_mapped(document, names_no_one), SavedFleetReport).noun()
 
 
 def not_a_report(name: str, why: str) -> NotAReport:
@@ -99,12 +131,12 @@ def not_a_report(name: str, why: str) -> NotAReport:
     )
 
 
-def _check_schema(found: Any, name: str) -> None:
+def _check_schema(found: Any, known: int, name: str) -> None:
     if type(found) is not int or found < 1:
         raise not_a_report(name, "its schema number is none")
-    if found > SCHEMA:
+    if found > known:
         raise NotAReport(
-            f"{name}: written by a newer overlapcheck (schema {found}, this one reads {SCHEMA})",
+            f"{name}: written by a newer overlapcheck (schema {found}, this one reads {known})",
             "upgrade overlapcheck, or analyze the trace again",
         )
 

@@ -6,35 +6,69 @@ import os
 import tempfile
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from overlapcheck.errors import OutputUnwritable, PolicyInvalid
-from overlapcheck.fleet import FleetReport
 from overlapcheck.renderers import renderer_for_file, renderers
-from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
+from overlapcheck.report import Report
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from overlapcheck.report import Report
+    from overlapcheck.fleet import FleetReport
 
 FRAME_HEIGHT = 640
 """Pixels of a page in a notebook."""
 
 
-def text_of(report: Report | FleetReport, format_name: str) -> str:
-    """The report in a format of the command line: "json", "terminal", "html" ...
+class Format(Protocol):
+    """A format of what is shown."""
+
+    name: str
+    suffix: str
+
+    def render(self, report: Any, /) -> str:
+        """The whole text, ending in a newline."""
+        ...
+
+
+def format_named(report: Report | FleetReport, name: str) -> Format:
+    """The format of a report that the command line calls by a name: "json", "terminal", "html" ...
 
     Raises:
         PolicyInvalid: there is no such format for it.
     """
-    if isinstance(report, FleetReport):
-        return fleet_renderer(format_name).render(report)
-    if format_name not in renderers():
+    if not isinstance(report, Report):
+        from overlapcheck.renderers.fleet import fleet_renderer
+
+        return fleet_renderer(name)
+    if name not in renderers():
         raise PolicyInvalid(
-            f"{format_name}: no such format", f"use one of {', '.join(sorted(renderers()))}"
+            f"{name}: no such format", f"use one of {', '.join(sorted(renderers()))}"
         )
-    return renderers()[format_name].render(report)
+    return renderers()[name]
+
+
+def format_for_file(report: Report | FleetReport, name: str) -> Format:
+    """The format of a report that a file's suffix chooses.
+
+    Raises:
+        PolicyInvalid: no format has this suffix.
+    """
+    if not isinstance(report, Report):
+        from overlapcheck.renderers.fleet import fleet_renderer_for_file
+
+        return fleet_renderer_for_file(name)
+    return renderer_for_file(name)
+
+
+def text_of(report: Report | FleetReport, format_name: str) -> str:
+    """The report in a format of the command line.
+
+    Raises:
+        PolicyInvalid: there is no such format for it.
+    """
+    return format_named(report, format_name).render(report)
 
 
 def save(report: Report | FleetReport, path: str | Path) -> None:
@@ -45,10 +79,7 @@ def save(report: Report | FleetReport, path: str | Path) -> None:
         OutputUnwritable: naming the file.
     """
     path = Path(path)
-    if isinstance(report, FleetReport):
-        text = fleet_renderer_for_file(path.name).render(report)
-    else:
-        text = renderer_for_file(path.name).render(report)
+    text = format_for_file(report, path.name).render(report)
     try:
         _replace(Path(os.path.realpath(path)), text.encode("utf-8", "replace"))
     except OSError as error:

@@ -53,7 +53,7 @@ def test_golden_results_fit_their_schema(name: str, path: Path) -> None:
         (Report, saved_report.SavedReport, {"tool_version"}, {"schema", "tool"}),
         (Check, saved_report.SavedCheck, set(), {"pid", "host"}),
         (Finding, saved_report.SavedFinding, {"blamed"}, {"pid", "host", "blamed_ns"}),
-        (RankRow, saved_fleet.SavedRank, {"label"}, {"rank"}),
+        (RankRow, saved_fleet.SavedRank, {"label"}, {"rank", "demands"}),
     ],
 )
 def test_no_field_of_a_noun_is_forgotten(

@@ -101,9 +101,12 @@ class Tools:
         path = self._folders.path(report)
         if _is_job(path):
             return self._ranks(path, chosen)
-        from overlapcheck.renderers import renderers
+        from overlapcheck.cli.comparing import is_result
+        from overlapcheck.reporting.restore import read_any_result
+        from overlapcheck.showing import text_of
 
-        return renderers()["brief"].render(self._report(path, chosen))
+        found = read_any_result(path) if is_result(path) else self._report(path, chosen)
+        return text_of(found, "brief")
 
     def compare(self, base: str, new: str, fail_if_worse: float | None = None) -> str:
         """Compare two recordings or saved results: what changed per step; JSON under 4 kB.

@@ -19,10 +19,12 @@ from overlapcheck.renderers import renderer_for_file, renderers
 from overlapcheck.renderers.formats.page import Detail, Page
 from overlapcheck.renderers.formats.rooted import RootedFormat
 from overlapcheck.renderers.formats.terminal import TerminalFormat
+from overlapcheck.showing import format_for_file, format_named
 
 if TYPE_CHECKING:
     from overlapcheck.cli.options import Judging
     from overlapcheck.cli.progress import Stages
+    from overlapcheck.fleet import FleetReport
     from overlapcheck.report import Report
 
 _Format = TypeVar("_Format")
@@ -65,9 +67,10 @@ def reading_of(judging: Judging, nsys: Path | None, progress: Stages) -> Reading
     )
 
 
-def show(report: Report, format_name: str, detail: str = _USUAL) -> None:
+def show(report: Report | FleetReport, format_name: str, detail: str = _USUAL) -> None:
     """Print the report to stdout."""
-    print_text(suited(renderers()[format_name], to_terminal=True, detail=detail).render(report))
+    chosen = suited(format_named(report, format_name), to_terminal=True, detail=detail)
+    print_text(chosen.render(report))
 
 
 def print_text(text: str) -> None:
@@ -77,9 +80,9 @@ def print_text(text: str) -> None:
     click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, color=True)
 
 
-def text_for(path: Path, report: Report, detail: str = _USUAL) -> str:
+def text_for(path: Path, report: Report | FleetReport, detail: str = _USUAL) -> str:
     """The report in the format that a file's suffix chooses."""
-    return suited(renderer_for_file(path.name), detail=detail).render(report)
+    return suited(format_for_file(report, path.name), detail=detail).render(report)
 
 
 def suited(renderer: _Format, *, to_terminal: bool = False, detail: str = _USUAL) -> _Format:

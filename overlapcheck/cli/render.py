@@ -19,8 +19,8 @@ from overlapcheck.errors import ExitCode
     "format_",
     metavar="NAME",
     shell_complete=completion.formats,
-    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html;"
-    " default: terminal, or nothing with -o.",
+    help="Print in this format: terminal, json, brief, junit, markdown, github, sarif or html, of"
+    " ranks perfetto, too; default: terminal, or nothing with -o.",
 )
 @click.option(
     "-o",
@@ -35,6 +35,8 @@ from overlapcheck.errors import ExitCode
 def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail: str) -> int:
     """Show RESULT, which `-o FILE.json` wrote, in other formats; no trace is needed.
 
+    It may be of one report or of the ranks of a job.
+
     \b
     overlapcheck render result.json
     overlapcheck render result.json -o report.md -o junit.xml
@@ -46,12 +48,12 @@ def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail:
     from overlapcheck.cli.files import spare_inputs, write
     from overlapcheck.cli.option_values import check_format, check_outputs
     from overlapcheck.cli.output import show, text_for
-    from overlapcheck.reporting.restore import read_result
+    from overlapcheck.reporting.restore import read_any_result
 
     chosen = check_format(format_ or "terminal")
     check_outputs(outputs)
     spare_inputs(outputs, [result])
-    report = read_result(result)
+    report = read_any_result(result)
     texts = [(path, text_for(path, report, detail)) for path in outputs]
     if format_ or not outputs:
         show(report, chosen, detail)

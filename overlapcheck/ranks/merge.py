@@ -81,6 +81,7 @@ def merge(
         meetings_total=len(meetings.summaries),
         hosts=meetings.hosts,
         missing=missing,
+        crossed=meetings.crossed,
     )
 
 
@@ -164,6 +165,7 @@ def _causes(rows: Sequence[RankRow], limits: Thresholds) -> tuple[FleetCause, ..
                 evidence=worst.evidence,
                 advice=worst.advice,
                 caveat=worst.caveat,
+                source=worst.source,
             )
         )
     # What few ranks have and the others lack can hold the whole job up.

@@ -28,6 +28,7 @@ from overlapcheck.verdict import Outcome, Verdict
 
 MAX_CAUSES = 6
 MAX_FACTS = 4
+MAX_SOURCE = 3
 MAX_COLLECTIVES = 12
 """Rows of collectives per rank, costliest first."""
 MAX_ENCOUNTERS = 256
@@ -97,6 +98,7 @@ def _causes(report: Report, key: DeviceKey) -> tuple[RankCause, ...]:
             finding.evidence[:MAX_FACTS],
             finding.advice,
             finding.caveat,
+            finding.source[:MAX_SOURCE],
         )
         for finding in report.findings
         if finding.device == key and finding.share >= MATERIAL_SHARE

@@ -1,12 +1,19 @@
-"""A file that holds a saved result → `Report`, so that it can be shown again without its trace."""
+"""A file that holds a saved result → the report, to be shown again without its trace."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from overlapcheck.errors import InputUnreadable, NotAReport
 from overlapcheck.report import Report
-from overlapcheck.saved import not_a_report, restored
+from overlapcheck.saved import any_restored, not_a_report, restored
+
+if TYPE_CHECKING:
+    from overlapcheck.fleet import FleetReport
+
+Restored = TypeVar("Restored")
 
 
 def read_result(path: Path) -> Report:
@@ -16,6 +23,20 @@ def read_result(path: Path) -> Report:
         InputUnreadable: the file cannot be read.
         NotAReport: see `restored`.
     """
+    return _read(path, restored)
+
+
+def read_any_result(path: Path) -> Report | FleetReport:
+    """The report, of one recording or of many ranks, saved in a file.
+
+    Raises:
+        InputUnreadable: the file cannot be read.
+        NotAReport: see `any_restored`.
+    """
+    return _read(path, any_restored)
+
+
+def _read(path: Path, made: Callable[[str, str], Restored]) -> Restored:
     try:
         with path.open("rb") as stream:
             begin = stream.read(1024)
@@ -34,6 +55,6 @@ def read_result(path: Path) -> Report:
             )
         raise not_a_report(str(path), "it is no JSON" if begin else "it is empty")
     try:
-        return restored(content.decode("utf-8"), str(path))
+        return made(content.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
         raise not_a_report(str(path), "it is no UTF-8 text") from error

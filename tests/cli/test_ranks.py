@@ -144,8 +144,8 @@ def test_colours_are_for_terminals(job: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--format", "junit"], "--format junit: not for several reports"),
-        (["-o", "x.xml"], "-o x.xml: not for several reports"),
+        (["--format", "pdf"], "--format pdf: no such format"),
+        (["-o", "x.docx"], "-o x.docx: no format has this suffix"),
         (["--tables", "t"], "--tables: not for several reports"),
         (["--rank-pattern", "x"], "no group named rank"),
         (["--rank-pattern", "x(?P<rank>.)"], "does not fit"),

@@ -10,8 +10,7 @@ from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.fleet import FleetReport
-from overlapcheck.renderers import renderer_for_file
-from overlapcheck.renderers._registry import formats_in
+from overlapcheck.renderers._registry import format_for_file, formats_in
 
 
 class FleetRenderer(Protocol):
@@ -37,25 +36,21 @@ def fleet_renderer(name: str) -> FleetRenderer:
     """The format of a name.
 
     Raises:
-        PolicyInvalid: many ranks are not told in this format.
+        PolicyInvalid: many ranks have no such format.
     """
     known = fleet_renderers()
     if name not in known:
         raise PolicyInvalid(
-            f"--format {name}: not for several reports", f"use one of {', '.join(sorted(known))}"
+            f"--format {name}: many ranks have no such format",
+            f"use one of {', '.join(sorted(known))}",
         )
     return known[name]
 
 
 def fleet_renderer_for_file(name: str) -> FleetRenderer:
-    """The format that a file's suffix chooses, as it would for one report.
+    """The format whose suffix a file name ends with, the longest match first.
 
     Raises:
-        PolicyInvalid: many ranks are not told in this format.
+        PolicyInvalid: many ranks have no format with this suffix.
     """
-    known = fleet_renderers()
-    chosen = known.get(renderer_for_file(name).name)
-    if chosen is None:
-        suffixes = ", ".join(sorted(one.suffix for one in known.values()))
-        raise PolicyInvalid(f"-o {name}: not for several reports", f"use one of {suffixes}")
-    return chosen
+    return format_for_file(fleet_renderers(), name, "a report of many ranks")
