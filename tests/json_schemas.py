@@ -16,6 +16,7 @@ from overlapcheck import (
     brief,
     collective_speed,
     comparison,
+    device_report,
     finding,
     fleet,
     predicted,
@@ -47,7 +48,8 @@ VERSIONS = {
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
-    *(collective_speed, finding, verdict, report, comparison, report_result, fleet, predicted),
+    *(collective_speed, finding, verdict, device_report, report, comparison, report_result, fleet),
+    predicted,
     *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
 )
 
