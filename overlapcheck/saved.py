@@ -25,6 +25,7 @@ from overlapcheck.saved_report import SavedReport
 if TYPE_CHECKING:
     from overlapcheck.comparison import Comparison
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.fleet_comparison import FleetComparison
     from overlapcheck.predicted import WhatIf
     from overlapcheck.report_result import ReportResult
 
@@ -42,6 +43,13 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     from overlapcheck.saved_comparison import SavedComparison
 
     return _document(SavedComparison.of(comparison))
+
+
+def fleet_comparison_document(found: FleetComparison) -> dict[str, Any]:
+    """A comparison of two jobs, as `report_document` gives a report."""
+    from overlapcheck.saved_fleet_comparison import SavedFleetComparison
+
+    return _document(SavedFleetComparison.of(found))
 
 
 def what_if_document(found: WhatIf) -> dict[str, Any]:

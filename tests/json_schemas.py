@@ -19,12 +19,14 @@ from overlapcheck import (
     device_report,
     finding,
     fleet,
+    fleet_comparison,
     predicted,
     report,
     report_result,
     saved_comparison,
     saved_fields,
     saved_fleet,
+    saved_fleet_comparison,
     saved_report,
     saved_what_if,
     verdict,
@@ -36,6 +38,7 @@ FORMS: dict[str, type] = {
     "report": saved_report.SavedReport,
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
+    "fleet-comparison": saved_fleet_comparison.SavedFleetComparison,
     "whatif": saved_what_if.SavedWhatIf,
     "brief": brief.Brief,
 }
@@ -43,14 +46,16 @@ VERSIONS = {
     "report": report.SCHEMA,
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
+    "fleet-comparison": fleet_comparison.SCHEMA,
     "whatif": predicted.SCHEMA,
     "brief": brief.SCHEMA,
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
     *(collective_speed, finding, verdict, device_report, report, comparison, report_result, fleet),
-    predicted,
-    *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
+    *(fleet_comparison, predicted),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet),
+    *(saved_fleet_comparison, saved_what_if, brief),
 )
 
 
