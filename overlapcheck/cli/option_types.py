@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -43,3 +44,7 @@ class FileName(click.Path):
         if not os.fspath(value):
             self.fail("an empty name; is a variable not set?", param, ctx)
         return super().convert(value, param, ctx)
+
+
+FILE = FileName(path_type=Path)
+"""A file that need not be there yet."""

@@ -37,14 +37,16 @@ def pattern(option: str, text: str) -> str:
     return text
 
 
-def time_ns(option: str, text: str) -> float:
-    """A time with its unit, "20.6ms", in ns.
+def time_ns(option: str, text: str | None) -> float | None:
+    """A time with its unit, "20.6ms", in ns; None where none is given.
 
     Raises:
         PolicyInvalid: it is none.
     """
     from overlapcheck.quantities import nanoseconds
 
+    if text is None:
+        return None
     try:
         return nanoseconds(text)
     except ValueError as error:

@@ -289,7 +289,7 @@ def given(o: Mapping[str, Any]) -> dict[str, Setting]:
         "streams": o["streams"],
         "steps": pattern("--steps", o["steps"]) if o["steps"] is not None else None,
         "skip": o["skip"],
-        "step-time": time_ns("--step-time", o["step_time"]) if o["step_time"] is not None else None,
+        "step-time": time_ns("--step-time", o["step_time"]),
         "window": window_ns(o["window"]) if o["window"] else None,
         "device": o["device"],
         "comm-patterns": tuple(pattern("--comm-pattern", text) for text in o["comm_pattern"])
