@@ -141,7 +141,9 @@ class FleetComparison:
         own = tuple(one for one in self.ranks if one.own_part.change is Change.WORSE)
         steps = (one for one in self.ranks if one.device.step_time is not None)
         return own or tuple(
-            one for one in steps if one.device.step_time.change is Change.WORSE  # type: ignore[union-attr]
+            one
+            for one in steps
+            if one.device.step_time.change is Change.WORSE  # type: ignore[union-attr]
         )
 
     @property

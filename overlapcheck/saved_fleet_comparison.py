@@ -103,8 +103,11 @@ class SavedCollectiveChange(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: CollectiveChange) -> SavedCollectiveChange:
         """The saved form of the change of a kind of collectives."""
-        both = {name: SavedQuantity.of(getattr(one, name)) for name in ("length", "exposed")}
-        return cls(**both, **fields_of(one, "length", "exposed"))
+        return cls(
+            length=SavedQuantity.of(one.length),
+            exposed=SavedQuantity.of(one.exposed),
+            **fields_of(one, "length", "exposed"),
+        )
 
 
 class SavedFleetComparison(Struct, frozen=True, kw_only=True):

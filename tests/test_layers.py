@@ -43,6 +43,8 @@ MAX_COMMAND_LINES = 60
 NOT_COMMANDS = {
     "allowed_folders",
     "assistant",
+    "baseline_files",
+    "comparing",
     "exits",
     "heap",
     "__init__",

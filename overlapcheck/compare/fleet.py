@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from overlapcheck._version import __version__
 from overlapcheck.compare import compare as single
@@ -16,7 +17,6 @@ from overlapcheck.compare.pairing import Pair
 from overlapcheck.compare.rank_rows import as_device, widening
 from overlapcheck.comparison import Change, NotComparable, Quantity, Unit
 from overlapcheck.copies import JUDGED_DIRECTIONS
-from overlapcheck.device_report import DeviceReport
 from overlapcheck.fleet import FleetReport, named
 from overlapcheck.fleet_comparison import (
     OWN_PART,
@@ -32,7 +32,6 @@ from overlapcheck.thresholds import Thresholds
 from overlapcheck.verdict import Outcome
 
 MAX_NAMED = 8
-
 
 
 @dataclass(frozen=True)
@@ -126,9 +125,7 @@ def _rank(base: RankRow, new: RankRow, widened: float) -> RankComparison:
     sides = [
         single.side(device, row.report, "") for device, row in zip(pair, (base, new), strict=True)
     ]
-    return RankComparison(
-        new.label, _own_part(pair), single.numbers((sides[0], sides[1]), pair)
-    )
+    return RankComparison(new.label, _own_part(pair), single.numbers((sides[0], sides[1]), pair))
 
 
 def _own_part(pair: Pair) -> Quantity:
@@ -167,37 +164,39 @@ def _of_job(
     pairs: Mapping[str, Pair],
 ) -> tuple[JobQuantity | None, tuple[JobQuantity, ...]]:
     """Step time, recoverable and overlaps, each of the worst rank of either side."""
-
-    def of_worst(
-        made: Callable[[Pair], Quantity | None], *, least: bool = False
-    ) -> JobQuantity | None:
-        found = [(label, pair, made(pair)) for label, pair in pairs.items()]
-        worst: list[tuple[str, DeviceReport]] = []
-        for side in (0, 1):
-            values = [
-                (_value(quantity, side), label, pair[side])
-                for label, pair, quantity in found
-                if quantity is not None and _value(quantity, side) is not None
-            ]
-            # Of equals the first one, on both sides.
-            chosen = (min if least else max)(values, key=lambda one: one[0] or 0.0, default=None)
-            fallback = next(iter(pairs.items()))
-            worst.append(chosen[1:] if chosen else (fallback[0], fallback[1][side]))
-        whole = made((worst[0][1], worst[1][1]))
-        return whole and JobQuantity(whole, worst[0][0], worst[1][0])
-
     every = [device for pair in pairs.values() for device in pair]
     overlaps = [
-        of_worst(lambda pair, way=way: single.overlap(pair, way), least=True)
+        _of_worst(pairs, partial(single.overlap, direction=way), least=True)
         for way in JUDGED_DIRECTIONS
         if any(way.value in device.copies for device in every)
     ]
-    shares = [of_worst(single.recoverable), *overlaps]
-    return of_worst(single.step_time), tuple(one for one in shares if one is not None)
+    shares = [_of_worst(pairs, single.recoverable), *overlaps]
+    return _of_worst(pairs, single.step_time), tuple(one for one in shares if one is not None)
 
 
-def _value(quantity: Quantity, side: int) -> float | None:
-    return (quantity.base, quantity.new)[side]
+def _of_worst(
+    pairs: Mapping[str, Pair], made: Callable[[Pair], Quantity | None], *, least: bool = False
+) -> JobQuantity | None:
+    """A number of the job; None where no rank has it.
+
+    Args:
+        pairs: both sides of each rank.
+        made: the number of a pair.
+        least: whether the least one is the worst.
+    """
+    found = {label: made(pair) for label, pair in pairs.items()}
+    worst = []
+    for side in (0, 1):
+        values = {
+            label: value
+            for label, one in found.items()
+            if one is not None and (value := (one.base, one.new)[side]) is not None
+        }
+        # Of equals the first one, on both sides; where no rank has it, any.
+        pick = min if least else max
+        worst.append(pick(values, key=lambda label: values[label], default=next(iter(pairs))))
+    whole = made((pairs[worst[0]][0], pairs[worst[1]][1]))
+    return JobQuantity(whole, worst[0], worst[1]) if whole is not None else None
 
 
 # ---- what speaks against it, and how sure it is
@@ -228,9 +227,7 @@ def _gone(job: FleetReport) -> int:
 
 
 def _is_incomplete(row: RankRow) -> bool:
-    return any(
-        one.name == "capture" and one.outcome is Outcome.INCONCLUSIVE for one in row.checks
-    )
+    return any(one.name == "capture" and one.outcome is Outcome.INCONCLUSIVE for one in row.checks)
 
 
 def _differences(base: RankRow, new: RankRow) -> Iterator[str]:
@@ -254,5 +251,3 @@ def _noise_rule(rows: Mapping[str, tuple[RankRow, RankRow]], *, with_steps: bool
             f" {count_of(len(rows), 'rank')} together mistake as seldom as one"
         )
     return said
-
-

@@ -54,9 +54,7 @@ def cause_changes(
     return tuple(sorted(found, key=weight))
 
 
-def _cause(
-    name: str, where: list[tuple[str, Quantity]], about: FleetCause | None
-) -> CauseChange:
+def _cause(name: str, where: list[tuple[str, Quantity]], about: FleetCause | None) -> CauseChange:
     grew = sorted((one for one in where if one[1].change is Change.WORSE), key=_most_first)
     shrank = sorted((one for one in where if one[1].change is Change.BETTER), key=_most_first)
     shown = grew or shrank
@@ -90,8 +88,9 @@ def _of_kind(kind: str, pairs: Sequence[RankPair]) -> Iterator[CollectiveChange]
         return
     uncertain = _uncertain_ns(having)
 
-    def medians(what: str) -> list[float]:
-        return [median(_total(kind, what, pair.rows[side]) for pair in having) for side in (0, 1)]
+    def medians(what: str) -> tuple[float, float]:
+        base, new = ([_total(kind, what, pair.rows[side]) for pair in having] for side in (0, 1))
+        return median(base), median(new)
 
     counts, lengths, exposed = (medians(what) for what in ("count", "total_ns", "exposed_ns"))
     yield CollectiveChange(
@@ -99,8 +98,8 @@ def _of_kind(kind: str, pairs: Sequence[RankPair]) -> Iterator[CollectiveChange]
         ranks=len(having),
         base_count=counts[0],
         new_count=counts[1],
-        length=Metric(kind, Unit.NS).compared(*lengths, uncertain),
-        exposed=Metric(f"{kind} exposed", Unit.NS).compared(*exposed, uncertain),
+        length=Metric(kind, Unit.NS).compared(lengths[0], lengths[1], uncertain),
+        exposed=Metric(f"{kind} exposed", Unit.NS).compared(exposed[0], exposed[1], uncertain),
     )
 
 

@@ -18,8 +18,6 @@ from overlapcheck.device_report import (
 from overlapcheck.report_result import RankRow
 from overlapcheck.thresholds import Thresholds
 
-_SPREADS = ("step", "compute", "idle", "exposed_copy")
-
 
 def widening(ranks: int) -> float:
     """How much wider the noise of each of many ranks is.
@@ -76,8 +74,14 @@ def as_device(row: RankRow, widened: float = 1.0) -> DeviceReport:
 
 def _steps(row: RankRow, widened: float) -> StepSummary | None:
     if row.per_step is not None:
-        wider = {name: _wider(getattr(row.per_step, name), widened) for name in _SPREADS}
-        return replace(row.per_step, **wider)
+        found = row.per_step
+        return replace(
+            found,
+            step=_wider(found.step, widened),
+            compute=_wider(found.compute, widened),
+            idle=_wider(found.idle, widened),
+            exposed_copy=_wider(found.exposed_copy, widened),
+        )
     if row.step_median_ns is None:
         return None
     # Saved without spreads: then a difference is held against the least noise that there is.
