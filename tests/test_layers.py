@@ -45,6 +45,7 @@ NOT_COMMANDS = {
     "assistant",
     "baseline_files",
     "comparing",
+    "comparison_output",
     "exits",
     "heap",
     "__init__",

@@ -34,25 +34,23 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     Or jobs of many ranks: each a result, a folder, a quoted glob or @LIST.
 
     \b
+    overlapcheck compare before.json after.nsys-rep
     overlapcheck compare before_job.json after_job/
     overlapcheck compare --baseline main new.json --fail-if-worse 5
 
     Exits with 3 where the two are not comparable, or too noisy for --fail-if-worse.
     """
     from overlapcheck.cli.comparing import read_side
-    from overlapcheck.cli.comparison_output import deliver_comparison
+    from overlapcheck.cli.comparison_output import check_formats, deliver_comparison
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
     from overlapcheck.compare.either import compare_either as made
     from overlapcheck.errors import PolicyInvalid
-    from overlapcheck.renderers.comparison import comparison_renderer, comparison_renderer_for_file
 
     if len(sides) != (1 if baseline else 2):
         raise PolicyInvalid("compare takes BASE and NEW, or --baseline NAME and NEW")
-    comparison_renderer(format_)
-    for path in outputs:
-        comparison_renderer_for_file(path.name)
+    check_formats(format_, outputs)
     paths = [baseline_file(baseline, Path.cwd()), *sides] if baseline else list(sides)
     spare_inputs(outputs, paths)
     with shown() as progress:

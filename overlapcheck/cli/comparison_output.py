@@ -13,6 +13,19 @@ if TYPE_CHECKING:
     from overlapcheck.fleet_comparison import FleetComparison
 
 
+def check_formats(format_name: str, outputs: tuple[Path, ...]) -> None:
+    """Refuse, before anything is read, formats that comparisons do not have.
+
+    Raises:
+        PolicyInvalid: naming the first one.
+    """
+    from overlapcheck.renderers import comparison
+
+    comparison.comparison_renderer(format_name)
+    for path in outputs:
+        comparison.comparison_renderer_for_file(path.name)
+
+
 def deliver_comparison(
     comparison: Comparison | FleetComparison,
     format_name: str,

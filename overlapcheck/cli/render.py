@@ -35,15 +35,13 @@ from overlapcheck.errors import ExitCode
 def render(result: Path, format_: str | None, outputs: tuple[Path, ...], detail: str) -> int:
     """Show RESULT, which `-o FILE.json` wrote, in other formats; no trace is needed.
 
-    It may be of one report or of the ranks of a job.
-
     \b
     overlapcheck render result.json
-    overlapcheck render result.json -o report.md -o junit.xml
+    overlapcheck render result.json -o report.md -o checks.junit.xml
 
     The exit code says whether this worked, whatever the verdict: 0, 2 for a wrong option, 4 for a
     file that cannot be read or written. A result holds no events: the html format draws its typical
-    steps, but no timeline to zoom into, and the perfetto format needs the trace.
+    steps, but no timeline to zoom into, and of one report the perfetto format needs the trace.
     """
     from overlapcheck.cli.files import spare_inputs, write
     from overlapcheck.cli.option_values import check_format, check_outputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -75,7 +75,7 @@ def compare_fleets(
         )
     ranks = sorted((_rank(*pair, widening(len(both))) for pair in rows.values()), key=_by_loss)
     pairs = [RankPair(label, rows[label]) for label in both]
-    step, shares = _of_job({label: _devices(*pair) for label, pair in rows.items()})
+    step, shares = _of_job({one.rank: _devices(*rows[one.rank]) for one in ranks})
     found = FleetComparison(
         tool_version=__version__,
         base=_side(base),
@@ -180,23 +180,33 @@ def _of_worst(
     """A number of the job; None where no rank has it.
 
     Args:
-        pairs: both sides of each rank.
+        pairs: both sides of each rank, the more telling first.
         made: the number of a pair.
         least: whether the least one is the worst.
     """
     found = {label: made(pair) for label, pair in pairs.items()}
-    worst = []
-    for side in (0, 1):
-        values = {
-            label: value
-            for label, one in found.items()
-            if one is not None and (value := (one.base, one.new)[side]) is not None
-        }
-        # Of equals the first one, on both sides; where no rank has it, any.
-        pick = min if least else max
-        worst.append(pick(values, key=lambda label: values[label], default=next(iter(pairs))))
-    whole = made((pairs[worst[0]][0], pairs[worst[1]][1]))
-    return JobQuantity(whole, worst[0], worst[1]) if whole is not None else None
+    new = _worst_of({label: one.new for label, one in found.items() if one}, found, least=least)
+    # Of ranks that are as bad the same one speaks for both sides.
+    order = dict.fromkeys([new, *pairs])
+    base = _worst_of({n: one.base for n in order if (one := found[n])}, found, least=least)
+    whole = made((pairs[base][0], pairs[new][1]))
+    return JobQuantity(whole, base, new) if whole is not None else None
+
+
+def _worst_of(values: Mapping[str, float | None], ranks: Iterable[str], *, least: bool) -> str:
+    """The first rank that is as bad as the worst, by more than which no difference counts.
+
+    Args:
+        values: by rank; the first ones are the more telling.
+        ranks: all, one of which is taken where none has a value.
+        least: whether the least value is the worst.
+    """
+    known = {label: value for label, value in values.items() if value is not None}
+    if not known:
+        return next(iter(ranks))
+    worst = (min if least else max)(known.values())
+    near = Thresholds.noise_share * (worst if worst > 1 else 1)
+    return next(label for label, value in known.items() if abs(value - worst) <= near)
 
 
 # ---- what speaks against it, and how sure it is

@@ -194,6 +194,11 @@ def outcome(found: FleetComparison) -> str:
     return f"{found.outcome} --fail-if-worse {found.limit * 100:g}"
 
 
+def others(found: FleetComparison, left: int) -> str:
+    """Ranks that have no row."""
+    return f"and {left} more{', no slower by themselves' if _own(found) else ''}"
+
+
 def shown_ranks(found: FleetComparison) -> Sequence[RankComparison]:
     """Ranks worth a row: those that changed, worst first; of few ranks all."""
     if len(found.ranks) <= MAX_RANKS:

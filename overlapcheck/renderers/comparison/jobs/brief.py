@@ -27,7 +27,8 @@ def _brief(found: FleetComparison) -> Brief:
     checks = sorted(map(_check, found.quantities), key=lambda check: order.index(check.outcome))
     said = [words.outcome(found), words.headline(found)]
     said += [*found.rank_clauses, *words.alone_texts(found), *found.objections]
-    grown = next((words.explained(one) for one in found.causes if one.grew), "")
+    names = (words.explained(one) for one in found.causes if one.grew)
+    grown = next(filter(None, names), "")
     return Brief(
         schema=SCHEMA,
         kind="comparison",

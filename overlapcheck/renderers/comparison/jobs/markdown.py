@@ -76,7 +76,7 @@ def _ranks(found: FleetComparison) -> str:
     right = {"own part: base", "new", "change", "noise", "step"}
     text = table(head, list(map(_rank, shown)), right=right)
     left = len(found.ranks) - len(shown)
-    return f"{text}\nand {left} more, the same or better\n" if left else text
+    return f"{text}\n{words.others(found, left)}\n" if left else text
 
 
 def _rank(one: RankComparison) -> list[str]:

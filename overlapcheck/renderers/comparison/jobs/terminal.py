@@ -11,6 +11,7 @@ from overlapcheck.renderers._terminal_text import (
     DIM,
     INDENT,
     Cell,
+    clip_middle,
     paragraph,
     styled,
     table,
@@ -29,6 +30,7 @@ _STYLES = {
 }
 _LABEL = 9
 _MAX_CAUSES = 6
+_MAX_NAME = 32
 
 
 class FleetComparisonTerminal(TerminalFormat):
@@ -126,15 +128,15 @@ def _ranks(found: FleetComparison) -> list[Text]:
         )
     lines = table(rows, "lrrrrrll", flexible=(7,))
     left = len(found.ranks) - len(shown)
-    return (
-        [*lines, text_of(" " * INDENT, f"and {left} more, the same or better")] if left else lines
-    )
+    return [*lines, text_of(" " * INDENT, words.others(found, left))] if left else lines
 
 
 def _causes(found: FleetComparison) -> list[Text]:
     lines: list[Text] = []
     for number, one in enumerate(found.causes[:_MAX_CAUSES], 1):
-        lines += paragraph(f"{number} {one.cause}", words.cause_text(one, found), hang=4)
+        lines += paragraph(
+            f"{number} {clip_middle(one.cause, _MAX_NAME)}", words.cause_text(one, found), hang=4
+        )
         if one.grew and one.advice:
             lines += paragraph("do", one.advice, indent=INDENT + 2, hang=7)
             lines += paragraph("unless", one.caveat, indent=INDENT + 2, hang=7)
