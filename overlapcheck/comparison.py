@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from overlapcheck.device_report import LedgerEntry
 from overlapcheck.errors import ExitCode, OverlapcheckError
+from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import SourceLine
 from overlapcheck.verdict import EXIT_CODES, Outcome
 
@@ -119,6 +120,10 @@ class DeviceComparison:
     to `whole`."""
     whole: Quantity
     """A step, on average; one, without steps."""
+    excerpts: tuple[Excerpt | None, Excerpt | None] = field(
+        default=(None, None), repr=False, compare=False
+    )
+    """A few steps of base and new, to be drawn on one axis; None of a side that keeps none."""
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:

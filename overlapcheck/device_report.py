@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from overlapcheck.collective_speed import CollectiveSpeed
+from overlapcheck.excerpt import Excerpt
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.pace import Pace
 from overlapcheck.quantities import duration
@@ -233,6 +234,9 @@ class DeviceReport:
     """Of its steps, as recorded and the program's own; None without steps."""
     own_window_ns: int | None = None
     """Length of the window at the program's own pace, which `recoverable` is of then."""
+    excerpt: Excerpt | None = field(default=None, repr=False)
+    """A few steps as events, to be drawn beside those of another report; None in baselines, and in
+    results of earlier versions."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """Events of the window; None for a report read back from JSON."""
 

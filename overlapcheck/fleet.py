@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.errors import ExitCode
+from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import SourceLine
 from overlapcheck.quantities import count_of
 from overlapcheck.report_result import LostReport, RankRow, Settings
@@ -15,6 +16,8 @@ from overlapcheck.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
 FLEET_SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""
@@ -166,6 +169,44 @@ class RankPage:
 
 
 @dataclass(frozen=True)
+class DrawnMeeting:
+    """One collective of one rank in which all ranks of its group were compared.
+
+    Times from the start of the rank's excerpt.
+    """
+
+    occasion: int
+    """The same number on all ranks that met in it."""
+    kind: str
+    """"all-reduce" ..."""
+    start_ns: int
+    until_ns: int
+    """When the last rank came; what follows moves data."""
+    end_ns: int
+    latest: str
+    """The rank that came last."""
+
+
+@dataclass(frozen=True)
+class RankTimeline:
+    """A few steps of one telling rank, on an axis that all of these share."""
+
+    rank: str
+    why: str
+    """What makes the rank worth looking at; "" where it stands beside such ranks."""
+    at_ns: int
+    """Where on the shared axis its excerpt starts; 0 is the begin of the step."""
+    step: str
+    """The step that begins there, as its user calls it; "" without steps."""
+    clock: int
+    """Ranks of one number are drawn as they ran: they meet, so their clocks agree. Between others
+    only the step's begin is the same."""
+    meetings: tuple[DrawnMeeting, ...]
+    """In order of time, bounded."""
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True)
 class FleetReport:
     """Everything to show."""
 
@@ -192,6 +233,8 @@ class FleetReport:
     """Timelines that were drawn beside this report, most telling first."""
     crossed: tuple[str, ...] = ()
     """Collectives that ranks begin in different order, costliest first; a sentence each."""
+    timelines: tuple[RankTimeline, ...] = ()
+    """A few steps of the ranks that tell the most, in the order of the ranks."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -218,6 +261,20 @@ class FleetReport:
         from overlapcheck.showing import text_of
 
         return text_of(self, "json")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """A table of all ranks as a pandas DataFrame; times in ns, shares of one.
+
+        Args:
+            name: "ranks" (one row each), "checks", "causes", "idle", "collectives", "waits",
+                "stragglers", "outliers" or "lost".
+
+        Raises:
+            PolicyInvalid: there is no such table.
+        """
+        from overlapcheck.showing import frame_of
+
+        return frame_of(self, name)
 
     def _repr_html_(self) -> str:
         """The page, in a notebook."""

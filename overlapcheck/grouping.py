@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from overlapcheck.columns import Columns, Index, Ints, Mask, Whole, constant, is_constant
+from overlapcheck.columns import Columns, Index, Ints, Mask, Whole, constant, is_constant, is_in
 
 _Table = TypeVar("_Table", bound=Columns)
 
@@ -36,6 +36,14 @@ def numbered(values: Whole) -> tuple[Ints, Ints]:
     seen = _seen(values, *reach)
     lookup = np.cumsum(seen) - 1
     return np.flatnonzero(seen) + reach[0], lookup[values - reach[0]]
+
+
+def repeated(values: Whole) -> Index:
+    """Rows whose value another row holds, too."""
+    # Numbers that are given one after another mostly ascend, which this kind takes advantage of.
+    in_order = np.sort(values, kind="stable")
+    again = in_order[1:][in_order[1:] == in_order[:-1]]
+    return np.flatnonzero(is_in(values, distinct(again))) if again.size else np.empty(0, np.intp)
 
 
 def first_rows(values: Whole) -> Index:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,11 +28,13 @@ from overlapcheck.rank_hints import RankHints
 from overlapcheck.recorder import UNKNOWN_RECORDER, Recorder
 from overlapcheck.rendezvous import Meeting
 from overlapcheck.searches import last_at_or_before
-from overlapcheck.stream_waits import StreamWaits
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Process, Strings
 from overlapcheck.trace_tables import Ranges
+
+if TYPE_CHECKING:
+    from overlapcheck.stream_waits import StreamWaits
 
 
 class WindowSource(StrEnum):

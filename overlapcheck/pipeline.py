@@ -1,6 +1,7 @@
 """The order of the stages of an analysis, from a recording to its report.
 
-What only several ranks or a page need is imported where it is used: a verdict must not wait for it.
+What only an export, several ranks or a page need is imported where it is used: a verdict must not
+wait for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from overlapcheck.capture.export import export_sqlite
 from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.causes.ranking.sync_debug import with_sync_warnings
 from overlapcheck.checks.allowed import mark_allowed
@@ -30,7 +30,7 @@ from overlapcheck.passes.pace.own_pace import own_paces
 from overlapcheck.reading import Reading, ignored, silent
 from overlapcheck.recorder import UNKNOWN_RECORDER
 from overlapcheck.report import Report
-from overlapcheck.reporting.build import build_report, with_timelines
+from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.reporting.source_lines import located
 from overlapcheck.reporting.sync_log import read_sync_log
 from overlapcheck.selection import Selection
@@ -76,6 +76,8 @@ def _opened(recording: Path, reading: Reading) -> Iterator[tuple[Source, Path]]:
         reading.opened(recording)
         yield source, recording
         return
+    from overlapcheck.capture.export import export_sqlite
+
     reading.progress(f"exporting {recording.name}")
     with export_sqlite(recording, reading) as exported:
         reading.progress(f"reading {recording.name}")
@@ -146,7 +148,7 @@ def analyze(
         verdict = verdict.with_checks(stream_checks(measured, streams.checks, policy))
     report = build_report(Path(path).absolute(), trace, measured, verdict, found)
     report = replace(report, wants_control=judged.wants_control, streams=streams)
-    return with_timelines(report, trace, measured) if reading.timeline else report
+    return with_drawings(report, trace, measured, reading)
 
 
 def at_own_pace(
@@ -312,7 +314,7 @@ def analyze_ranks(
     found = expand([str(report) for report in reports], partial(recognised, more=reading.sources))
     workers = min(reading.jobs or usable_cores(), len(found.reports))
     engine: Engine = ThisProcess() if workers == 1 else LocalPool(workers)
-    each = replace(reading, timeline=False, progress=silent, opened=ignored, warn=silent)
+    each = replace(reading.of_rank, progress=silent, opened=ignored, warn=silent)
     job = job or Job()
     return judge_fleet(
         JobReports(found.reports, found.unread, job, policy or Policy(), limits),

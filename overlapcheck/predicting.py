@@ -1,4 +1,7 @@
-"""The order of the stages of a prediction, which goes on where an analysis has measured."""
+"""The order of the stages of a prediction, which goes on where an analysis has measured.
+
+What only `predict` tells is imported there: an analysis forecasts, too.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.forecast import Forecast
@@ -13,7 +17,6 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.measurements import DeviceMeasurements, Measurements
 from overlapcheck.passes.replay.device_graph import device_graph, slowest
 from overlapcheck.pipeline import at_own_pace, measure, read_trace
-from overlapcheck.predicted import WhatIf
 from overlapcheck.reading import Reading
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Trace
@@ -21,7 +24,9 @@ from overlapcheck.whatif.forecast import forecast
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs.late_rank import LATE_RANK
 from overlapcheck.whatif.replay import Circular
-from overlapcheck.whatif.told import checked, drawn, require_known, told
+
+if TYPE_CHECKING:
+    from overlapcheck.predicted import WhatIf
 
 MOST_RANKED_BY = 4_000
 """Operations that are replayed to rank causes, over all devices: an analysis must not take much
@@ -80,6 +85,8 @@ def predict(
         PolicyInvalid: no repair is known for a cause.
         OverlapcheckError: one line that names the file and what to do.
     """
+    from overlapcheck.whatif.told import drawn, require_known, told
+
     require_known(fix)
     reading, selection = reading or Reading(), selection or Selection()
     trace = read_trace(path, reading=reading, window_ns=selection.window_ns)
@@ -112,6 +119,8 @@ def verified(
     Raises:
         OverlapcheckError: as of `predict`.
     """
+    from overlapcheck.whatif.told import checked
+
     trace, name = read_trace(after, reading=reading), Path(after).name
     _, graph = slowest(name, trace, measure(trace, selection))
     return checked(found, name, Predictor.of(graph).step_ns)

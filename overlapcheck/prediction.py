@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from overlapcheck.quantities import duration, milliseconds
-
-WORTH_WHILE = 0.02
-"""A repair that wins a smaller share of the step wins nothing that could be told from noise."""
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 BoundName = Literal["compute", "h2d", "d2h", "p2p", "collectives", "host", "input"]
 _NEXT: dict[BoundName, tuple[str, str]] = {
@@ -69,7 +67,7 @@ class Prediction:
     @property
     def is_worth_while(self) -> bool:
         """Whether it wins more than noise."""
-        return self.win_ns >= WORTH_WHILE * self.before_ns
+        return self.win_ns >= WHAT_IF.worth_while_share * self.before_ns
 
     @property
     def band_text(self) -> str:
@@ -93,7 +91,7 @@ class Win:
     @property
     def is_worth_while(self) -> bool:
         """Whether it wins more than noise."""
-        return self.share >= WORTH_WHILE
+        return self.share >= WHAT_IF.worth_while_share
 
     @property
     def text(self) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from overlapcheck.excerpt import RANK_BOUNDS, USUAL_BOUNDS, ExcerptBounds
 
 if TYPE_CHECKING:
     from overlapcheck.source import Source
@@ -43,6 +45,8 @@ class Reading:
     """Folder of the program's source: its lines may be shown beside those of the current one's."""
     timeline: bool = True
     """Whether to read out what HTML and Perfetto draw; False saves its time."""
+    excerpt: ExcerptBounds = USUAL_BOUNDS
+    """How much of each device a result keeps to be drawn beside others."""
     jobs: int | None = None
     """Recordings read at once, where there are several; None takes as many as there are cores."""
     progress: Progress = silent
@@ -51,3 +55,8 @@ class Reading:
     """Told which file or folder is read now, as soon as it is known."""
     warn: Progress = silent
     """Told at once what the user should know: what is kept, which kept export is not believed."""
+
+    @property
+    def of_rank(self) -> Reading:
+        """How one of many ranks is read: drawn small, and only beside others."""
+        return replace(self, timeline=False, excerpt=RANK_BOUNDS)

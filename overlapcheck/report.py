@@ -10,12 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from overlapcheck.captured import CapturedReport
 from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import Finding
-from overlapcheck.measurements import Measurements
-from overlapcheck.proved import Proved
-from overlapcheck.stream_report import StreamReport
 from overlapcheck.thresholds import moved_text
 from overlapcheck.verdict import Outcome, Verdict
 
@@ -23,6 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+    from overlapcheck.captured import CapturedReport
+    from overlapcheck.measurements import Measurements
+    from overlapcheck.proved import Proved
+    from overlapcheck.stream_report import StreamReport
 
 SCHEMA = 1
 """Version of the JSON form: raised when a field changes its meaning or goes away."""

@@ -14,6 +14,7 @@ from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Ints
 from overlapcheck.device_report import StepSummary
 from overlapcheck.errors import ExitCode
+from overlapcheck.excerpt import Excerpt
 from overlapcheck.finding import SourceLine
 from overlapcheck.kinds import ProcessKey
 from overlapcheck.pace import Pace
@@ -100,6 +101,24 @@ class Encounters:
 
 
 @dataclass(frozen=True)
+class DrawnCollectives:
+    """The collectives of one communicator, or one stream, that begin in an excerpt; bounded."""
+
+    stream_id: int
+    communicator: int
+    """NCCL's id; ABSENT where not recorded."""
+    attendance: Attendance
+
+
+@dataclass(frozen=True)
+class DrawnRank:
+    """What is drawn of a rank under others."""
+
+    excerpt: Excerpt
+    collectives: tuple[DrawnCollectives, ...]
+
+
+@dataclass(frozen=True)
 class RankRow:
     """One (report, process, device)."""
 
@@ -166,6 +185,8 @@ class ReportResult:
     """How many ranks the job has, by the variable of its rank."""
     said_ranks: tuple[str, ...] = ()
     """Of each row, the rank that its process told NVTX; "" for none."""
+    drawn: tuple[DrawnRank | None, ...] = ()
+    """Of each row; None where there is nothing to draw."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from overlapcheck.fleet import (
     MissingRanks,
     Outlier,
     RankPage,
+    RankTimeline,
     Straggler,
 )
 from overlapcheck.kinds import DeviceKey
@@ -179,6 +180,7 @@ class SavedFleetReport(Struct, frozen=True, kw_only=True):
     lost: tuple[LostReport, ...]
     pages: tuple[RankPage, ...]
     ranks: tuple[SavedRank, ...]
+    timelines: tuple[RankTimeline, ...] = ()
     crossed: tuple[str, ...] = ()
 
     @classmethod

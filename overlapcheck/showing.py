@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,19 +109,28 @@ def in_notebook(report: Report | FleetReport) -> str:
     )
 
 
-def frame_of(report: Report, name: str) -> pd.DataFrame:
-    """A measured table of all devices, ids as names.
+def frame_of(report: Report | FleetReport, name: str) -> pd.DataFrame:
+    """A table of all devices, or of all ranks, ids as names.
 
     Raises:
         PolicyInvalid: there is no such table, or the report is one read back from JSON.
     """
+    if not isinstance(report, Report):
+        from overlapcheck.reporting.fleet_tables import fleet_table, fleet_table_names
+
+        _require_table(name, fleet_table_names())
+        return fleet_table(report, name)
     from overlapcheck.reporting.tables import measured_table, table_names
 
-    if name not in table_names():
-        raise PolicyInvalid(f"{name}: no such table", f"there are {', '.join(table_names())}")
+    _require_table(name, table_names())
     if report.measurements is None:
         raise PolicyInvalid(
             f"{report.capture.report}: a report read back from JSON has no tables",
             "analyse the recording again",
         )
     return measured_table(report.measurements, name)
+
+
+def _require_table(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise PolicyInvalid(f"{name}: no such table", f"there are {', '.join(known)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from overlapcheck.recorder import Content, Recorder
-from overlapcheck.shared_part import Kept, Part
 from overlapcheck.trace import Trace
+
+if TYPE_CHECKING:
+    from overlapcheck.shared_part import Kept, Part
 
 
 class Source(Protocol):

@@ -29,6 +29,15 @@ class OperationSeen:
 
 
 @dataclass(frozen=True)
+class CallSeen:
+    """One call that waited, on the host's clock."""
+
+    tid: int
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
 class Example:
     """Two operations of a step, and what leads from one to the other."""
 
@@ -38,6 +47,8 @@ class Example:
     after: OperationSeen | None
     call: str = ""
     """Call that waited."""
+    waited: CallSeen | None = field(default=None, compare=False)
+    """When it did; None where the host did not wait."""
 
     @property
     def between_ns(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -79,3 +79,25 @@ def decides(
     """
     about = About(unit, reason, if_wrong, causes)
     return field(default=value, init=not fixed, repr=not fixed, metadata={ABOUT: about})
+
+
+def described(numbers: Any) -> tuple[Threshold, ...]:
+    """All thresholds of a frozen struct of them, in the order of its sections."""
+    return tuple(
+        Threshold(
+            key_of(one),
+            getattr(numbers, one.name),
+            about.unit,
+            about.reason,
+            about.if_wrong,
+            about.causes,
+            fixed=not one.init,
+        )
+        for one in fields(numbers)
+        for about in (one.metadata[ABOUT],)
+    )
+
+
+def key_of(one: Field[Any]) -> str:
+    """Name of a threshold in the policy file and in reports."""
+    return one.name.replace("_", "-")

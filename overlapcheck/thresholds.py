@@ -9,6 +9,9 @@ Some are *fixed*: docs/definitions.md and the pages say them in words ("half of 
 quarter of the steps", "2 %"), and moved they would no longer be what is written. They are
 attributes of the class, listed like the others and refused in a policy file.
 
+What a replay takes for granted is in `replay_thresholds.py` and `whatif_thresholds.py`, with the
+same page: it makes predictions, which have a band, and is no part of a policy.
+
 Beside the code that uses them stay: what "most" means (more than half), constants of mathematics
 and of file formats, bounds on time and memory (how many rows are sampled), and how much is shown.
 """
@@ -16,14 +19,13 @@ and of file formats, bounds on time and memory (how many rows are sampled), and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 from overlapcheck.pace_thresholds import PaceThresholds
 from overlapcheck.quantities import figure
 from overlapcheck.rank_thresholds import RankThresholds
 from overlapcheck.recording_thresholds import RecordingThresholds
-from overlapcheck.threshold import ABOUT, Threshold, Unit, decides
+from overlapcheck.threshold import Threshold, Unit, decides, described, key_of
 
 
 @dataclass(frozen=True)
@@ -304,19 +306,7 @@ class Thresholds(PaceThresholds, RankThresholds, RecordingThresholds):
 
     def described(self) -> tuple[Threshold, ...]:
         """All thresholds in the order of their sections."""
-        return tuple(
-            Threshold(
-                key_of(one),
-                getattr(self, one.name),
-                about.unit,
-                about.reason,
-                about.if_wrong,
-                about.causes,
-                fixed=not one.init,
-            )
-            for one in fields(self)
-            for about in (one.metadata[ABOUT],)
-        )
+        return described(self)
 
     def moved(self) -> dict[str, float]:
         """Name and value of those that are not what they usually are."""
@@ -329,11 +319,6 @@ class Thresholds(PaceThresholds, RankThresholds, RecordingThresholds):
 
 USUAL = Thresholds()
 """None of them moved."""
-
-
-def key_of(one: Field[Any]) -> str:
-    """Name of a threshold in the policy file and in reports."""
-    return one.name.replace("_", "-")
 
 
 def moved_text(moved: Mapping[str, float]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from overlapcheck.columns import Columns, Ints
+from overlapcheck.columns import ABSENT, Columns, Ints
 
 
 class RowRole(StrEnum):
@@ -19,6 +19,8 @@ class RowRole(StrEnum):
     CAUSES = "causes"
     STREAM = "stream"
     MIGRATIONS = "migrations"
+    RANGES = "ranges"
+    """NVTX ranges of a thread, one level of them."""
     THREAD = "thread"
 
 
@@ -39,6 +41,8 @@ class EventKind(IntEnum):
     """A call that held its thread."""
     CALL = 10
     """Any other CUDA call."""
+    RANGE = 11
+    """A range of the user's."""
     IDLE = 32
 
 
@@ -49,6 +53,8 @@ class TimelineRow:
     role: RowRole
     label: str
     note: str
+    tid: int = ABSENT
+    """Thread of the host that it shows."""
 
 
 @dataclass(frozen=True)
@@ -130,3 +136,5 @@ class Timeline:
     """Events behind `events`."""
     resolution_ns: int
     """Blocks cover at most about this much; 0 where every event is drawn."""
+    host_moved_ns: int = 0
+    """By how much the host's rows were moved, onto the device's clock."""

@@ -17,6 +17,7 @@ from overlapcheck import (
     collective_speed,
     comparison,
     device_report,
+    excerpt,
     finding,
     fleet,
     fleet_comparison,
@@ -52,8 +53,19 @@ VERSIONS = {
 }
 # The saved form says what differs from its noun, so it comes last.
 MODULES = (
-    *(collective_speed, finding, verdict, device_report, report, comparison, report_result, fleet),
-    *(fleet_comparison, predicted),
+    *(
+        collective_speed,
+        excerpt,
+        finding,
+        verdict,
+        device_report,
+        report,
+        comparison,
+        report_result,
+        fleet,
+        fleet_comparison,
+        predicted,
+    ),
     *(saved_fields, saved_report, saved_comparison, saved_fleet),
     *(saved_fleet_comparison, saved_what_if, brief),
 )

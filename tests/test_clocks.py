@@ -14,7 +14,8 @@ from overlapcheck.checks.judge import judge
 from overlapcheck.clocks import on_device_clock
 from overlapcheck.device_report import DeviceReport
 from overlapcheck.passes.measure import measure
-from overlapcheck.reporting.build import build_report, with_timelines
+from overlapcheck.reading import Reading
+from overlapcheck.reporting.build import build_report, with_drawings
 from overlapcheck.selection import Selection
 from overlapcheck.trace import Trace
 from overlapcheck.verdict import AllowedCall, Policy
@@ -52,7 +53,7 @@ def report_of(trace: Trace) -> DeviceReport:
     measured = measure(trace, Selection(skip=0))
     verdict = judge(measured, Policy())
     report = build_report(Path("made.up"), trace, measured, verdict, findings(measured))
-    return with_timelines(report, trace, measured).devices[0]
+    return with_drawings(report, trace, measured, Reading()).devices[0]
 
 
 def test_the_skew_is_that_of_the_second() -> None:

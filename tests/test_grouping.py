@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlapcheck.columns import Ints
-from overlapcheck.grouping import by_group, distinct, first_rows, groups, numbered, ordered
+from overlapcheck.grouping import (
+    by_group,
+    distinct,
+    first_rows,
+    groups,
+    numbered,
+    ordered,
+    repeated,
+)
 
 NUMBERS = st.lists(st.one_of(st.integers(-3, 3), st.integers(-(1 << 60), 1 << 60)), max_size=60)
 
@@ -22,6 +30,13 @@ def test_distinct_and_numbered_are_numpys_unique(values: list[int]) -> None:
 
     assert distinct(ints(values)).tolist() == found.tolist() == wanted.tolist()
     assert position.tolist() == positions.tolist()
+
+
+@given(NUMBERS)
+def test_rows_that_share_their_value_are_repeated(values: list[int]) -> None:
+    wanted = [row for row, value in enumerate(values) if values.count(value) > 1]
+
+    assert repeated(ints(values)).tolist() == wanted
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 2), st.integers(0, 1 << 40))))

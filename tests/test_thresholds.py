@@ -25,22 +25,18 @@ from overlapcheck.thresholds import Thresholds, with_values
 from overlapcheck.verdict import Policy
 from tests.conftest import ROOT
 from tests.pictures import picture
+from tests.threshold_page import TAKEN_FOR_GRANTED
 
 PACKAGE = ROOT / "overlapcheck"
-STAGES = ("passes", "causes", "checks", "compare")
+STAGES = ("passes", "causes", "checks", "compare", "whatif")
 ALL = Thresholds().described()
 DECIDING = [
     *(PACKAGE / "collective_order.py", PACKAGE / "collective_speed.py", PACKAGE / "rendezvous.py"),
     *(PACKAGE / "ranks" / "meet.py", PACKAGE / "ranks" / "outliers.py", PACKAGE / "finding.py"),
-    *(
-        path
-        for stage in STAGES
-        for path in (PACKAGE / stage).rglob("*.py")
-        if path.parent != PACKAGE / "passes" / "replay"
-    ),
+    *(PACKAGE / "prediction.py", PACKAGE / "step_graph.py"),
+    *(path for stage in STAGES for path in (PACKAGE / stage).rglob("*.py")),
 ]
-"""Modules in which a number may decide. What a replay takes for granted decides nothing: it makes
-predictions, and those have a band."""
+"""Modules in which a number may decide, about a verdict or about what is predicted."""
 DECIDE_NOTHING = {
     "ABSENT": "stands for none",
     "_STEP": "packs two numbers into one",
@@ -55,6 +51,11 @@ DECIDE_NOTHING = {
     "_DENSE": "which of two searches is faster",
     "_FEW": "which of two searches is faster",
     "_MOST_THREADS": "for time",
+    "MOST_OPERATIONS": "how much is replayed, for time",
+    "MOST_OF_LONG_STEPS": "how much is replayed, for time",
+    "_TIMES_AS_MUCH": "how much is replayed, for time",
+    "PACE_TRIALS": "halvings of a search, for time",
+    "OF_SYSTEM": "stands for a kind",
     "MOST_DEVICES": "more are refused",
     "UNIFORM_RATIO": "how values are written",
     "_TENTH": "how values are written",
@@ -68,7 +69,7 @@ t1   cudaLaunchKernel         |a..b..c..|
 """
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", (*ALL, *TAKEN_FOR_GRANTED), ids=lambda one: one.name)
 def test_a_threshold_says_why_and_what_a_wrong_one_would_do(one: Threshold) -> None:
     assert len(one.reason.split()) > 4
     assert "smaller" in one.if_wrong
@@ -89,6 +90,7 @@ def test_no_number_decides_anywhere_else(path: Path) -> None:
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.Assign | ast.AnnAssign) and _is_number(node.value)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target in (target.elts if isinstance(target, ast.Tuple) else [target])
         if isinstance(target, ast.Name)
     }
 
@@ -100,6 +102,8 @@ def _is_number(value: ast.expr | None) -> bool:
         return _is_number(value.left)
     if isinstance(value, ast.UnaryOp):
         return _is_number(value.operand)
+    if isinstance(value, ast.Tuple):
+        return any(map(_is_number, value.elts))
     return isinstance(value, ast.Constant) and type(value.value) in (int, float)
 
 

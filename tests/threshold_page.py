@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from overlapcheck.pace_thresholds import PaceThresholds
 from overlapcheck.rank_thresholds import RankThresholds
 from overlapcheck.recording_thresholds import RecordingThresholds
-from overlapcheck.threshold import Threshold, Unit
+from overlapcheck.replay_thresholds import REPLAY, ReplayThresholds
+from overlapcheck.threshold import Threshold, Unit, described
 from overlapcheck.thresholds import USUAL, Thresholds
+from overlapcheck.whatif_thresholds import WHAT_IF, WhatIfThresholds
 
 SECTIONS = (
     ("Reasons, causes and checks", Thresholds),
     ("Recordings, clocks and windows", RecordingThresholds),
     ("Collectives, ranks and comparisons", RankThresholds),
     ("The program's own pace", PaceThresholds),
+    ("Replays of steps", ReplayThresholds),
+    ("Predictions", WhatIfThresholds),
 )
+TAKEN_FOR_GRANTED = (*described(REPLAY), *described(WHAT_IF))
+"""Numbers that make predictions, and decide nothing."""
 
 
 def tables() -> str:
@@ -24,7 +30,7 @@ def tables() -> str:
 
 
 def _lines() -> Iterator[str]:
-    numbers = USUAL.described()
+    numbers = (*USUAL.described(), *TAKEN_FOR_GRANTED)
     for title, section in SECTIONS:
         own = {name.replace("_", "-") for name in section.__annotations__}
         yield f"\n## {title}\n"
@@ -41,4 +47,4 @@ def _row(one: Threshold) -> str:
 
 def _value(one: Threshold) -> str:
     unit = {Unit.NS: " ns", Unit.BYTES: " B", Unit.BYTES_PER_NS: " B/ns"}.get(one.unit, "")
-    return f"{one.value:,}".replace(",", " ") + unit
+    return f"{round(one.value, 4):,}".replace(",", " ") + unit

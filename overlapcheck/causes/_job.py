@@ -18,5 +18,5 @@ def others_of_job(device: DeviceMeasurements, measured: Measurements) -> list[De
     return [
         other
         for number, other in enumerate(measured.devices)
-        if number != own and (number in met or other.key.pid == device.key.pid)
+        if number != own and (number in met or other.process == device.process)
     ]

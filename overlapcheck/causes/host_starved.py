@@ -63,7 +63,7 @@ class _Starved(IdleCause):
 
 
 def _advice(rows: IdleLedger, device: DeviceMeasurements, measured: Measurements) -> str:
-    (os_name_id, _, _), *_ = by_cost(rows, rows.os_name_id, 1)
+    ((os_name_id, _, _),) = by_cost(rows, rows.os_name_id, 1)
     call = measured.names.strings.text(os_name_id)
     once = device.window.source is WindowSource.WHOLE_RUN
     ahead = "ahead of its use" if once else "one or two steps ahead"

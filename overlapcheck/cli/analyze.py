@@ -22,12 +22,14 @@ from overlapcheck.cli.rank_options import Fleet, fleet_options
 def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path | None) -> int:
     """Judge REPORT: a .nsys-rep or .qdrep report, or its export: SQLite, parquetdir or arrowdir.
 
-    Several reports, a folder, a quoted glob or @LIST are the ranks of one job: one answer for all.
+    Several reports, a folder, a quoted glob or @LIST are the ranks of one job: one answer for all,
+    in every format; --tables has a row per rank in `ranks`, and a column `rank` in the others.
 
     \b
     overlapcheck analyze train.nsys-rep
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
+    overlapcheck analyze rank_*.nsys-rep -o ranks.junit.xml -o comment.md --tables DIR
     overlapcheck analyze train.nsys-rep --control train_nvtx_alone.nsys-rep
     """
     from overlapcheck import pipeline

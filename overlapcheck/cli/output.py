@@ -16,9 +16,9 @@ from overlapcheck.cli.terminal_page import wants_color, wants_plain_signs, width
 from overlapcheck.errors import ExitCode
 from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderer_for_file, renderers
+from overlapcheck.renderers._registry import Format
 from overlapcheck.renderers.formats.page import Detail, Page
 from overlapcheck.renderers.formats.rooted import RootedFormat
-from overlapcheck.renderers.formats.terminal import TerminalFormat
 from overlapcheck.showing import format_for_file, format_named
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from overlapcheck.fleet import FleetReport
     from overlapcheck.report import Report
 
-_Format = TypeVar("_Format")
+_Format = TypeVar("_Format", bound=Format)
 _USUAL = "usual"
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file whose Markdown GitHub shows on the page of a run."""
@@ -47,8 +47,10 @@ def deliver(report: Report, judging: Judging) -> ExitCode:
         write(path, text_for(path, report, judging.detail))
     if judging.tables is not None and report.measurements is not None:
         from overlapcheck.cli.tables import write_tables
+        from overlapcheck.reporting.tables import measured_tables
 
-        write_tables(report.measurements, judging.tables, judging.tables_format)
+        tables = {name: (one,) for name, one in measured_tables(report.measurements).items()}
+        write_tables(tables, judging.tables, judging.tables_format)
     append_summary(lambda: renderers()["markdown"].render(report))
     return report.verdict.exit_code
 
@@ -95,6 +97,10 @@ def suited(renderer: _Format, *, to_terminal: bool = False, detail: str = _USUAL
     """
     if isinstance(renderer, RootedFormat):
         return type(renderer)(root=os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
+    if renderer.name != "terminal":
+        return renderer
+    from overlapcheck.renderers.formats.terminal import TerminalFormat  # loads rich
+
     if isinstance(renderer, TerminalFormat):
         if to_terminal:
             page = Page(width(), Detail(detail))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,29 +14,37 @@ from overlapcheck.errors import OutputUnwritable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from overlapcheck.measurements import Measurements
-
 
 def table_files(folder: Path, kind: str) -> list[Path]:
-    """The files that `write_tables` writes."""
+    """The files that may be written for one report, or for several."""
+    from overlapcheck.reporting.fleet_tables import fleet_table_names
     from overlapcheck.reporting.tables import table_names
 
-    return [folder / f"{name}.{kind}" for name in table_names()]
+    return [folder / f"{name}.{kind}" for name in (*table_names(), *fleet_table_names())]
 
 
-def write_tables(measured: Measurements, folder: Path, kind: str) -> None:
-    """Write every table of a measurement into a folder, which is made where it is missing.
+def write_tables(tables: Mapping[str, Iterable[pd.DataFrame]], folder: Path, kind: str) -> None:
+    """Write tables into a folder, which is made where it is missing.
 
     Args:
-        measured: the tables.
+        tables: by the names of their files; each in parts with the same columns, one at least.
         folder: where they go.
         kind: "parquet" or "csv", also the suffix of the files.
 
     Raises:
         OutputUnwritable: naming the folder or file.
     """
-    from overlapcheck.reporting.tables import measured_tables
+    make_folder(folder)
+    for name, parts in tables.items():
+        replace(folder / f"{name}.{kind}", partial(_csv if kind == "csv" else _parquet, parts))
 
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of the tables where it is missing.
+
+    Raises:
+        OutputUnwritable: naming it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -43,15 +52,23 @@ def write_tables(measured: Measurements, folder: Path, kind: str) -> None:
             f"{folder}: cannot be made ({error.strerror or error})",
             "give --tables a folder that is writable",
         ) from error
-    for name, frame in measured_tables(measured).items():
-        replace(folder / f"{name}.{kind}", partial(_write, frame, kind))
 
 
-def _write(frame: pd.DataFrame, kind: str, path: Path) -> None:
-    if kind == "csv":
-        texts: list[str] = list(frame.select_dtypes("string").columns)
-        safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
-        frame = frame.assign(**safe)
-        frame.to_csv(path, index=False, errors="replace")
-    else:
-        frame.to_parquet(path, index=False)
+def _csv(parts: Iterable[pd.DataFrame], path: Path) -> None:
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        for number, frame in enumerate(parts):
+            texts: list[str] = list(frame.select_dtypes("string").columns)
+            safe = {name: frame[name].map(spreadsheet_cell, na_action="ignore") for name in texts}
+            frame.assign(**safe).to_csv(file, index=False, header=number == 0)
+
+
+def _parquet(parts: Iterable[pd.DataFrame], path: Path) -> None:
+    from pyarrow import Table
+    from pyarrow.parquet import ParquetWriter
+
+    left = iter(parts)
+    first = Table.from_pandas(next(left), preserve_index=False)
+    with ParquetWriter(path, first.schema) as writer:
+        writer.write_table(first)
+        for frame in left:
+            writer.write_table(Table.from_pandas(frame, first.schema, preserve_index=False))

@@ -106,7 +106,7 @@ def as_job_baseline(report: FleetReport) -> FleetReport:
         why = f"the recording of {named(broken, MAX_NAMED)} is incomplete"
     if why:
         raise NotComparable(f"no baseline of this job, for {why}", "analyse all of its ranks")
-    return replace(report, outliers=(), meetings=(), pages=(), crossed=())
+    return replace(report, outliers=(), meetings=(), pages=(), timelines=())
 
 
 def _small(device: DeviceReport) -> DeviceReport:
@@ -116,4 +116,5 @@ def _small(device: DeviceReport) -> DeviceReport:
         gaps=(),
         blocking=(),
         picture=Picture(device.window.start_ns, device.window.end_ns, (), ()),
+        excerpt=None,
     )

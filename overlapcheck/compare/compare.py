@@ -91,6 +91,7 @@ def numbers(sides: tuple[Side, Side], pair: Pair) -> DeviceComparison:
         new_causes=(),
         compute=compute,
         whole=whole,
+        excerpts=(pair[0].excerpt, pair[1].excerpt),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from overlapcheck.clocks import on_device_clock
 from overlapcheck.columns import Mask
@@ -38,7 +38,6 @@ from overlapcheck.passes.ledger.directive_sites import Places
 from overlapcheck.passes.lived_on import lived_on
 from overlapcheck.passes.not_known import not_known
 from overlapcheck.passes.order.process_order import Orders
-from overlapcheck.passes.order.stream_waits import stream_waits
 from overlapcheck.passes.other_processes import OtherProcesses
 from overlapcheck.passes.process import (
     DeviceTables,
@@ -48,15 +47,16 @@ from overlapcheck.passes.process import (
     process_tables,
 )
 from overlapcheck.passes.streams import stream_timelines
-from overlapcheck.passes.window.hand_over import DeviceSteps, hand_over_steps
 from overlapcheck.passes.window.range_use import range_use
 from overlapcheck.passes.window.step_times import step_times
 from overlapcheck.passes.window.steps import step_ranges
 from overlapcheck.passes.window.window import choose_window
 from overlapcheck.selection import Selection
-from overlapcheck.stream_waits import HandOverSteps, StreamWaits
 from overlapcheck.trace import Missing, Trace, processes_of, rows_or_none
 from overlapcheck.trace_tables import Kernels, PageFaults, Ranges
+
+if TYPE_CHECKING:
+    from overlapcheck.stream_waits import HandOverSteps, StreamWaits
 
 MOST_DEVICES = 1024
 """Of all processes of a report; a machine has some dozens, and each is a page of its own."""
@@ -145,6 +145,8 @@ def _waits(
     processes: Sequence[ProcessTables], selection: Selection, orders: Orders
 ) -> tuple[StreamWaits, ...]:
     """Who waited for whom in each process, on all its devices whichever are judged."""
+    from overlapcheck.passes.order.stream_waits import stream_waits  # few analyses ask for it
+
     return tuple(
         stream_waits(process, orders.of(process), _handed_over(process, selection))
         for process in processes
@@ -152,6 +154,8 @@ def _waits(
 
 
 def _handed_over(process: ProcessTables, selection: Selection) -> HandOverSteps:
+    from overlapcheck.passes.window.hand_over import DeviceSteps, hand_over_steps
+
     found, unbound = [], replace(selection, window_ns=None)
     for device_id in distinct(process.kernels.device_id).tolist():
         tables = _device_tables(process, device_id, selection)

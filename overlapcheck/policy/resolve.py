@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.policy import values
 from overlapcheck.policy.document import shown
 from overlapcheck.policy.find import OWN_FILE, PolicyFile, find_policy_file, open_policy_file
 from overlapcheck.policy.settings import Setting, Settings, read_contents
-from overlapcheck.policy.streams import contract_file
 from overlapcheck.policy.values import Place
 from overlapcheck.selection import Selection
 from overlapcheck.thresholds import with_values
 from overlapcheck.verdict import Limits, Policy
+
+if TYPE_CHECKING:
+    from overlapcheck.stream_contract import StreamContract
 
 SHARES = {
     "min-overlap": "min_overlap",
@@ -144,7 +146,7 @@ def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
         **_limits(settings, {field: s.origin for field, s in (plain | contract).items()}),
         **{field: setting.value for field, setting in plain.items()},
         ranges=_ranges(settings),
-        streams=contract_file(Path(settings[_STREAMS].value)) if _STREAMS in settings else None,
+        streams=_contract(settings[_STREAMS]) if _STREAMS in settings else None,
     )
     chosen = {field: settings[key] for key, field in _SELECTION.items() if key in settings}
     moved = settings.get("thresholds")
@@ -158,6 +160,12 @@ def resolve(file: Settings, command_line: Settings) -> tuple[Policy, Selection]:
         },
     )
     return policy, selection
+
+
+def _contract(named: Setting) -> StreamContract:
+    from overlapcheck.policy.streams import contract_file  # few policies name one
+
+    return contract_file(Path(named.value))
 
 
 def _limits(settings: Settings, origins: Mapping[str, str]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Reports from what the user named: files, folders, quoted globs, @lists."""
+"""Reports from what the user named: files, folders, quoted globs, @lists.
+
+A single report is judged without the nouns of ranks, so these are imported where they are used.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from overlapcheck.captured import first_run_of
 from overlapcheck.errors import InputUnreadable
-from overlapcheck.report_result import LostReport
+
+if TYPE_CHECKING:
+    from overlapcheck.report_result import LostReport
 
 _EXPORT, _STREAM = ".sqlite", ".qdstrm"
 SUFFIXES = (".nsys-rep", ".qdrep", _EXPORT, _STREAM)
@@ -168,6 +173,8 @@ class _Search:
         return []
 
     def _lose(self, path: Path, why: str, hint: str) -> None:
+        from overlapcheck.report_result import LostReport
+
         self.unread[path.absolute()] = LostReport(path.name or str(path), why, hint)
 
     def _is_folder(self, path: Path) -> bool:
@@ -204,6 +211,8 @@ def _is_folder(path: Path, is_export: IsExport) -> bool:
 
 def _one_of_each(paths: Sequence[Path], is_export: IsExport) -> list[Path]:
     """Of a recording, its report and its exports only one export, unless the report is newer."""
+    from overlapcheck.captured import first_run_of
+
     groups: dict[Path, tuple[list[Path], list[Path]]] = {}
     imported = {path.with_suffix("") for path in paths if path.suffix in SUFFIXES[:2]}
     for path in paths:

@@ -27,6 +27,15 @@ MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
+class Attendee:
+    """One rank in one group that meets, and by which of its channels."""
+
+    row: int
+    communicator: int
+    stream_id: int
+
+
+@dataclass(frozen=True)
 class MetRanks:
     """What comparing the collectives tells."""
 
@@ -37,6 +46,8 @@ class MetRanks:
     notes: tuple[str, ...]
     crossed: tuple[str, ...]
     """Collectives that ranks begin in different order, costliest first."""
+    groups: tuple[tuple[Attendee, ...], ...]
+    """Who meets whom; their clocks agree."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,12 @@ def met_ranks(
         len(hosts),
         _notes(found, sides, len(rows)),
         tuple(_crossed(found, sides, rows, limits)),
+        tuple(tuple(_attendee(sides[m]) for m in meeting.members) for meeting in found),
     )
+
+
+def _attendee(side: _Side) -> Attendee:
+    return Attendee(side.row, side.encounters.communicator, side.encounters.stream_id)
 
 
 def _crossed(

@@ -20,6 +20,7 @@ from overlapcheck.ranks.missing import missing_ranks
 from overlapcheck.ranks.outliers import far_above, outliers
 from overlapcheck.ranks.share import failing_ranks
 from overlapcheck.ranks.summary import summarize
+from overlapcheck.ranks.timelines import drawn_rank, rank_timelines
 from overlapcheck.report import Report
 from overlapcheck.report_result import LostReport, RankRow, ReportResult, Settings
 from overlapcheck.thresholds import Thresholds, moved_text
@@ -63,7 +64,7 @@ def merge(
     checks = _checks(rows, [check for n in sorted(results) for check in results[n].checks])
     missing = missing_ranks(reports, results, lost, labels)
     share = failing_ranks(results, lost, reports.policy, missing.count if missing else 0)
-    return FleetReport(
+    report = FleetReport(
         tool_version=__version__,
         outcome=share.outcome,
         reports=len(results) + len(lost),
@@ -83,6 +84,8 @@ def merge(
         missing=missing,
         crossed=meetings.crossed,
     )
+    drawn = [drawn_rank(results[number], position) for number, position in owners]
+    return replace(report, timelines=rank_timelines(report, drawn, meetings.groups))
 
 
 def _told_paces(rows: Sequence[RankRow]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def missing_ranks(
         asks = "the policy" if asked == DEFAULT else asked
         why = f"{asks} expects {policy.expect_ranks}, and {here} are here"
         which = set(range(policy.expect_ranks)) - numbers
-        return _missing(policy.expect_ranks - here, which, why, policy.expect_ranks - here)
+        return _missing(policy.expect_ranks - here, which, why, here)
     claims = [
         *_by_names(paths),
         *_by_environment(results, len(lost)),

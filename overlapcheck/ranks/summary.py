@@ -18,6 +18,8 @@ from overlapcheck.rendezvous import attendance, communicator_of, whole_channels
 from overlapcheck.report import Report
 from overlapcheck.report_result import (
     CollectiveSummary,
+    DrawnCollectives,
+    DrawnRank,
     Encounters,
     RankCause,
     RankRow,
@@ -35,6 +37,8 @@ MAX_ENCOUNTERS = 256
 """Collectives per rank that are compared with other ranks: those of the first steps."""
 MAX_PIECES = 1024
 """Pieces of exposed time kept for them."""
+MAX_DRAWN = 64
+"""Collectives of an excerpt that are compared with those of other ranks', of each channel."""
 
 
 def summarize(report: Report) -> ReportResult:
@@ -57,6 +61,7 @@ def summarize(report: Report) -> ReportResult:
         variables=measured.ranks.variables,
         world_sizes=measured.ranks.sizes,
         said_ranks=tuple(names.get(device.key.process, "") for device in report.devices),
+        drawn=tuple(_drawn(device, tables.collectives) for device, tables in pairs),
     )
 
 
@@ -172,6 +177,24 @@ def _of_channel(
         complete=len(kept) == len(usable),
         communicator=communicator,
         ranks=ranks,
+    )
+
+
+def _drawn(device: DeviceReport, collectives: Collectives) -> DrawnRank | None:
+    excerpt = device.excerpt
+    if excerpt is None:
+        return None
+    start, end = excerpt.start_ns, excerpt.start_ns + excerpt.length_ns
+    inside = (collectives.start_ns >= start) & (collectives.start_ns < end)
+    meets = np.isin(collectives.kind, [kind for kind in CollectiveKind if kind.meets])
+    rows = collectives.rows(inside & meets)
+    channels = (rows.rows(channel[:MAX_DRAWN]) for channel in whole_channels(rows))
+    return DrawnRank(
+        excerpt,
+        tuple(
+            DrawnCollectives(int(one.stream_id[0]), communicator_of(one)[0], attendance(one))
+            for one in channels
+        ),
     )
 
 

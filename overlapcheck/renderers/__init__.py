@@ -7,6 +7,7 @@ formats of a comparison in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -30,7 +31,7 @@ class Renderer(Protocol):
 
 
 @cache
-def renderers() -> dict[str, Renderer]:
+def renderers() -> Mapping[str, Renderer]:
     """All renderers by name."""
     return formats_in(__name__, __path__)
 

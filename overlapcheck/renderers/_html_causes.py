@@ -7,30 +7,27 @@ from collections.abc import Iterable
 from overlapcheck.device_report import DeviceReport, LedgerEntry
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
+from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._plain_text import removing_text
 
-SLOTS = 8
-"""Colours and textures of causes; what is beyond shares the last."""
-
 
 def slots(ledgers: Iterable[tuple[LedgerEntry, ...]]) -> dict[str, int]:
-    """Colour of each cause, the same in all ledgers, the costliest cause first."""
+    """Number of each cause's look, see `_cause_looks`, the costliest cause of all ledgers first."""
     total: dict[str, int] = {}
     for ledger in ledgers:
         for entry in ledger:
             total[entry.cause] = total.get(entry.cause, 0) + entry.ns
     ranked = sorted(total, key=lambda cause: (-total[cause], cause))
-    return {cause: min(number, SLOTS - 1) for number, cause in enumerate(ranked)}
+    return {cause: number_of(cause) for cause in ranked}
 
 
-def ledger_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Html | None:
+def ledger_block(device: DeviceReport, number: int) -> Html | None:
     """Idle time by cause: a bar, and a legend that reads as a sum.
 
     Args:
         device: whose idle time.
         number: its place in the report.
-        slot: colour of each cause.
     """
     parts = [entry for entry in device.ledger if entry.ns > 0]
     conclusion = el("p", device.conclusion, cls="conclusion") if device.conclusion else None
@@ -42,7 +39,7 @@ def ledger_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Htm
         *(
             el(
                 "span",
-                cls=f"part sw c{slot[entry.cause]}",
+                cls=f"part sw c{number_of(entry.cause)}",
                 style=f"flex-grow:{entry.ns}",
                 title=f"{entry.cause} {duration(entry.ns)}",
                 data_cause=entry.cause,
@@ -55,7 +52,7 @@ def ledger_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Htm
     chips = [
         el(
             "button",
-            el("span", cls=f"sw c{slot[entry.cause]}"),
+            el("span", cls=f"sw c{number_of(entry.cause)}"),
             el("span", entry.cause, cls="chip-name"),
             el("span", duration(entry.ns), cls="num"),
             el("span", percent(entry.ns / max(device.idle_ns, 1)), cls="num dim"),
@@ -77,26 +74,25 @@ def ledger_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Htm
     )
 
 
-def findings_block(findings: list[Finding], slot: dict[str, int]) -> Html | None:
+def findings_block(findings: list[Finding]) -> Html | None:
     """The causes of one device, costliest first; those that cost little are folded."""
     if not findings:
         return None
     material = [f for f in findings if f.share >= MATERIAL_SHARE]
-    shown = [_finding(rank, found, slot, small=False) for rank, found in enumerate(material, 1)]
+    shown = [_finding(rank, found, small=False) for rank, found in enumerate(material, 1)]
     first = len(shown) + 1
     rest = [
-        _finding(rank, found, slot, small=True)
+        _finding(rank, found, small=True)
         for rank, found in enumerate((f for f in findings if f.share < MATERIAL_SHARE), first)
     ]
     return el("div", *shown, *rest, cls="findings")
 
 
-def _finding(rank: int, found: Finding, slot: dict[str, int], *, small: bool) -> Html:
-    color = slot.get(found.cause)
+def _finding(rank: int, found: Finding, *, small: bool) -> Html:
     head = el(
         "summary",
         el("span", rank, cls="rank num"),
-        el("span", cls=f"sw c{color}") if color is not None else None,
+        el("span", cls=f"sw c{number_of(found.cause)}"),
         el("span", found.cause, cls="cause"),
         el("span", found.cost_text, cls="cost num"),
         el("span", f"{percent(found.share)} of the window", cls="share num"),

@@ -10,6 +10,7 @@ from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, duration, percent, percent_beside
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import verdict
+from overlapcheck.renderers._terminal_head import is_of_order
 from overlapcheck.renderers._window_words import at_pace, part_without_steps
 from overlapcheck.report import Report
 from overlapcheck.verdict import DEFAULT, Check, Outcome
@@ -57,6 +58,8 @@ def _checks_behind(report: Report) -> str:
         return behind[0].reason if behind else "nothing was recorded"
     names = ", ".join(dict.fromkeys(check.name for check in behind))
     said = f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {names}"
+    if all(is_of_order(check) for check in behind):
+        return f"{said}: {behind[0].reason}"
     first = report.findings[0] if report.findings else None
     if first is None or first.share < MATERIAL_SHARE:
         return said

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from overlapcheck.renderers._cause_looks import style_sheet
 from overlapcheck.renderers._html_markup import Child, Html, el, html
 
 
@@ -43,7 +44,7 @@ def page(
             el("meta", name="color-scheme", content="light dark"),
             el("link", rel="icon", href="data:,"),
             el("title", title),
-            el("style", Html("".join(map(_asset, styles)))),
+            el("style", Html("".join([*map(_asset, styles), style_sheet()]))),
         ),
         el(
             "body",

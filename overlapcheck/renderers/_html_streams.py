@@ -1,13 +1,12 @@
-"""Which stream waits for which, as an SVG, and its edges to be shown in the timeline."""
+"""Which stream waits for which, as an SVG and as a list that leads to the timeline."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from overlapcheck.clean import clean
 from overlapcheck.quantities import duration
 from overlapcheck.renderers._html_markup import Html, el, html
+from overlapcheck.renderers._html_stream_marks import edge_key, host_key, host_label
 from overlapcheck.renderers.streams._drawing import HOST, in_order
 from overlapcheck.renderers.streams._words import (
     distance,
@@ -20,15 +19,12 @@ from overlapcheck.renderers.streams._words import (
 from overlapcheck.sanitizer_run import SanitizerRun
 from overlapcheck.stream_audit import StreamAudit, sentence
 from overlapcheck.stream_changes import StreamCheck
-from overlapcheck.stream_graph import EdgeSeen, OperationSeen, StreamGraph
+from overlapcheck.stream_graph import StreamGraph
 from overlapcheck.stream_report import StreamReport
-from overlapcheck.timeline import RowRole, Timeline
+from overlapcheck.timeline import Timeline
 from overlapcheck.verdict import Outcome
 
 _APART, _ROW, _TOP, _LEFT = 170, 30, 40, 80
-_AROUND = 4
-"""How many times its length an edge is shown with, before and after it."""
-_LEAST_VIEW_NS = 100_000
 
 
 def graph_of(streams: StreamReport | None, process: str) -> StreamGraph | None:
@@ -54,61 +50,6 @@ def streams_block(streams: StreamReport, graph: StreamGraph, timeline: Timeline 
         _sanitizer(streams.sanitizer) if streams.sanitizer else None,
         cls="streams",
     )
-
-
-def edge_instances(graph: StreamGraph, timeline: Timeline) -> list[dict[str, Any]]:
-    """For the script: the operations of each edge's example, to be marked in the timeline."""
-    found = []
-    for number, edge in enumerate(graph.edges):
-        one = _instance(_key(graph, number), edge, timeline)
-        if one is not None:
-            found.append(one)
-    return found
-
-
-def _key(graph: StreamGraph, number: int) -> str:
-    return f"edge {number} of {graph.number}"
-
-
-def _instance(key: str, edge: EdgeSeen, timeline: Timeline) -> dict[str, Any] | None:
-    first, second = edge.example.before, edge.example.after
-    if first is None or second is None:
-        return None
-    marks = [
-        mark
-        for mark in (
-            _mark(first, "waited for", timeline),
-            _mark(second, "waits", timeline),
-        )
-        if mark is not None
-    ]
-    zero = timeline.start_ns
-    start, end = first.end_ns, max(second.start_ns, first.end_ns)
-    shown_from, shown_to = min(first.start_ns, second.start_ns), max(first.end_ns, second.end_ns)
-    if not marks or shown_to <= zero or shown_from >= timeline.end_ns:
-        return None
-    room = max(_LEAST_VIEW_NS, (end - start) // _AROUND)
-    label = f"{edge.rule.source} → {edge.rule.target}, {edge_label(edge.rule)}"
-    return {
-        "cause": key,
-        "said": clean(f"{label}: step {edge.example.step}, {duration(end - start)} between"),
-        "span": [start - zero, end - zero],
-        "view": [
-            max(0, shown_from - room - zero),
-            min(timeline.end_ns, shown_to + room) - zero,
-        ],
-        "marks": marks,
-    }
-
-
-def _mark(operation: OperationSeen, role: str, timeline: Timeline) -> list[int | str] | None:
-    names = (f"s{operation.stream_id}",)
-    for row, shown in enumerate(timeline.rows):
-        if shown.role is RowRole.STREAM and shown.label.split()[-1] in names:
-            zero = timeline.start_ns
-            times = (operation.start_ns - zero, operation.end_ns - zero)
-            return [row, *times, role, clean(operation.text)]
-    return None
 
 
 def _drawing(graph: StreamGraph) -> Html | None:
@@ -161,18 +102,26 @@ def _arrow(places: tuple[int, int], row: int, said: str, *, dashed: bool) -> Htm
 
 
 def _edges(graph: StreamGraph, timeline: Timeline | None) -> Html | None:
-    if not graph.edges:
-        return None
+    """The edges and the waits of the host, each with the way to its example."""
     items = []
     for number, edge in enumerate(graph.edges):
-        show = el(
-            "button", "show in the timeline", el("span", "", cls="turn"), type="button",
-            cls="show", data_cause=_key(graph, number),
-        )  # fmt: skip
         label = f"{edge.rule.source} → {edge.rule.target}: {edge_label(edge.rule)}"
         said = f", {how_often(edge)}; {example_text(edge.example)} "
-        items.append(el("li", el("b", label), said, show if timeline else None))
-    return el("ul", *items, cls="edges")
+        show = _show(edge_key(graph, number)) if timeline else None
+        items.append(el("li", el("b", label), said, show))
+    for number, host in enumerate(graph.host):
+        held = f"{how_often(host)}, {duration(host.held_ns)} a step"
+        said = f", {held}; {example_text(host.example)} "
+        show = _show(host_key(graph, number)) if timeline else None
+        items.append(el("li", el("b", host_label(host)), said, show))
+    return el("ul", *items, cls="edges") if items else None
+
+
+def _show(key: str) -> Html:
+    return el(
+        "button", "show in the timeline", el("span", "", cls="turn"), type="button", cls="show",
+        data_cause=key,
+    )  # fmt: skip
 
 
 def _changes(check: StreamCheck) -> Html | None:

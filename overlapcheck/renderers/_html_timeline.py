@@ -1,6 +1,6 @@
 """The timeline's data for the page's script, and the coarse picture where there is none.
 
-Charting is plain canvas with a script of our own (`_html/timeline.js`): what is drawn are
+Charting is plain canvas with scripts of our own (`_html/timeline/`): what is drawn are
 rectangles in rows, which no charting library does at 100 000 events without being most of the file,
 and a page that must work offline for years is better off with nothing to fetch, pin or patch.
 """
@@ -8,17 +8,42 @@ and a page that must work offline for years is better off with nothing to fetch,
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from overlapcheck.clean import clean
 from overlapcheck.device_report import DeviceReport, Picture, PictureRow
 from overlapcheck.ledger import Reason
 from overlapcheck.quantities import count_of, duration
+from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_markup import Html, el
 from overlapcheck.timeline import EventKind, Mark, RowRole, Timeline
 
+TIMELINE_SCRIPTS = tuple(
+    f"timeline/{name}.js"
+    for name in (
+        "words",
+        "events",
+        "palette",
+        "frame",
+        "axis",
+        "boxes",
+        "describe",
+        "measure",
+        "find",
+        "chain",
+        "flags",
+        "overview",
+        "gestures",
+        "timeline",
+    )
+)
+"""What `Timeline(element, data, options)` needs, for any page; see `_html/timeline/timeline.js`."""
+
+NO_RANKS: Mapping[str, int] = MappingProxyType({})
 _UNSIGNED = 2**32 - 1
-_KIND_NAMES = {
+KIND_NAMES = {
     EventKind.COMPUTE: "compute",
     EventKind.COMMUNICATION: "collectives",
     EventKind.H2D: "h2d copies",
@@ -30,23 +55,27 @@ _KIND_NAMES = {
     EventKind.OPAQUE: "graph launch of unknown content",
     EventKind.HELD: "call that held its thread",
     EventKind.CALL: "other CUDA calls",
+    EventKind.RANGE: "NVTX ranges",
 }
 _NO_EVENTS = (
     "A saved result holds no events. The timeline to zoom into needs the trace: "
     "overlapcheck analyze REPORT -o report.html"
 )
 _HINT = (
-    "Wheel, + and \u2212 zoom; drag and arrow keys pan; Home shows all. "
-    "Up and down choose a row, comma and full stop the event before and after."
+    "Ctrl and wheel, a pinch, + and \u2212 zoom; drag and arrow keys pan; Home shows all. "
+    "Shift and drag, or s, measures a span; Escape clears. / searches, Enter goes on. "
+    "Up and down choose a row, comma and full stop the event before and after. "
+    "Copies and collectives: full height with a line on top where nothing computed, "
+    "half height where compute hid them."
 )
 
 
-def timeline_data(timeline: Timeline, slot: dict[str, int]) -> dict[str, Any]:
+def timeline_data(timeline: Timeline, rank: Mapping[str, int] = NO_RANKS) -> dict[str, Any]:
     """Columns as base64 of little-endian arrays; times count from the window's start.
 
     Args:
         timeline: what to draw.
-        slot: colour of each cause.
+        rank: number of each cause in the page's list, which its flags bear.
     """
     events, zero = timeline.events, timeline.start_ns
     unit = max(-(-(timeline.end_ns - zero) // _UNSIGNED), 1)
@@ -62,7 +91,10 @@ def timeline_data(timeline: Timeline, slot: dict[str, int]) -> dict[str, Any]:
         "unit": unit,
         "typical": [timeline.typical_start_ns - zero, timeline.typical_end_ns - zero],
         "resolution": timeline.resolution_ns,
-        "rows": [{"role": row.role.value, "label": clean(row.label)} for row in timeline.rows],
+        "rows": [
+            {"role": row.role.value, "label": clean(row.label), "note": clean(row.note)}
+            for row in timeline.rows
+        ],
         "first": events.row.searchsorted(range(len(timeline.rows) + 1)).tolist(),
         "start": _packed(start, "<u4"),
         "span": _packed(clipped, "<f4"),
@@ -75,7 +107,7 @@ def timeline_data(timeline: Timeline, slot: dict[str, int]) -> dict[str, Any]:
         "bytes": _packed(events.bytes[moving], "<f4"),
         "names": [clean(name) for name in timeline.names],
         "causes": {
-            str(int(EventKind.IDLE + reason)): [reason.cause, slot.get(reason.cause, 0)]
+            str(int(EventKind.IDLE + reason)): [reason.cause, f"c{number_of(reason.cause)}"]
             for reason in Reason
         },
         "step": clean(timeline.step_name),
@@ -87,6 +119,8 @@ def timeline_data(timeline: Timeline, slot: dict[str, int]) -> dict[str, Any]:
         "instances": [
             {
                 "cause": one.cause,
+                "color": f"c{number_of(one.cause)}",
+                "rank": rank.get(one.cause),
                 "span": [one.start_ns - zero, one.end_ns - zero],
                 "view": [one.view_start_ns - zero, one.view_end_ns - zero],
                 "marks": [_mark(mark, zero) for mark in one.marks],
@@ -105,7 +139,7 @@ def _packed(column: Any, kind: str) -> str:
     return b64encode(column.astype(kind).tobytes()).decode("ascii")
 
 
-def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> Html:
+def timeline_block(device: DeviceReport, number: int) -> Html:
     """Where the script draws; without a timeline, or without scripts, the coarse picture."""
     timeline = device.timeline
     if timeline is None:
@@ -119,74 +153,45 @@ def timeline_block(device: DeviceReport, number: int, slot: dict[str, int]) -> H
     kinds = dict.fromkeys(timeline.events.kind.tolist())
     legend = [
         el("span", el("span", cls=f"sw k{int(kind)}", data_kind=int(kind)), name)
-        for kind, name in _KIND_NAMES.items()
+        for kind, name in KIND_NAMES.items()
         if int(kind) in kinds
-    ]
-    labels = [
-        el("li", el("b", row.label), el("span", row.note, cls="dim"), cls=f"row {row.role.value}")
-        for row in timeline.rows
     ]
     return el(
         "figure",
         el("h3", "Timeline of the window"),
-        _toolbar(number, typical=bool(len(timeline.steps))),
-        el("div", el("canvas", cls="overview", aria_hidden="true"), cls="over"),
-        el(
-            "div",
-            el("ol", el("li", "steps", cls="row axis dim"), *labels, cls="labels"),
-            el(
-                "div",
-                el(
-                    "canvas",
-                    cls="plot",
-                    tabindex=0,
-                    role="application",
-                    aria_roledescription="timeline",
-                    aria_label=f"timeline of device {device.device}",
-                    aria_describedby=f"hint-{number}",
-                ),
-                el("div", cls="tip", role="status", hidden=True),
-                cls="plotbox",
-            ),
-            cls="lanes",
-        ),
-        el("div", cls="chain", aria_live="polite", hidden=True),
-        el("div", *legend, *_cause_legend(device, slot), cls="legend"),
+        _search(),
+        el("div", cls="stage"),
+        el("div", *legend, *_cause_legend(device), cls="legend"),
         el("p", _HINT, " ", _said(timeline), cls="dim note", id=f"hint-{number}"),
         el("noscript", picture_block(device.picture)),
         cls="timeline",
-        data_device=number,
+        data_label=f"timeline of device {device.device}",
+        data_hint=f"hint-{number}",
     )
 
 
-def _toolbar(number: int, *, typical: bool) -> Html:
-    buttons = [
-        ("zoom-in", "+", "zoom in"),
-        ("zoom-out", "\u2212", "zoom out"),
-        ("left", "\u2190", "earlier"),
-        ("right", "\u2192", "later"),
-        ("all", "whole window", None),
-        ("typical", "typical steps", None),
+def _search() -> Html:
+    """The box whose content the script looks for among the names of what is drawn."""
+    again = [
+        el("button", sign, type="button", data_way=way, aria_label=label, title=label)
+        for sign, way, label in (("\u2191", -1, "match before"), ("\u2193", 1, "next match"))
     ]
+    box = el("input", type="search", placeholder="kernel, copy, call or range", maxlength=200)
     return el(
         "div",
-        *(
-            el("button", text, type="button", data_do=do, aria_label=label, title=label)
-            for do, text, label in buttons
-            if do != "typical" or typical
-        ),
-        el("output", cls="range num dim", aria_label="shown part"),
-        cls="toolbar",
-        role="group",
-        aria_label=f"view of timeline {number + 1}",
+        el("label", "find ", box),
+        *again,
+        el("output", cls="num dim", aria_label="matches"),
+        cls="search",
+        role="search",
     )
 
 
-def _cause_legend(device: DeviceReport, slot: dict[str, int]) -> list[Html]:
+def _cause_legend(device: DeviceReport) -> list[Html]:
     return [
         el(
             "span",
-            el("span", cls=f"sw c{slot[entry.cause]}", data_slot=slot[entry.cause]),
+            el("span", cls=f"sw c{number_of(entry.cause)}"),
             f"no compute: {entry.cause}",
         )
         for entry in device.ledger[:4]

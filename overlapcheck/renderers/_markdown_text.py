@@ -6,6 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from overlapcheck.renderers._plain_text import MAX_TEXT, plain
+from overlapcheck.verdict import Outcome
+
+MARKER = "<!-- overlapcheck -->"
+"""First line: by it a bot finds its comment again."""
+OUTCOME_MARKS = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCONCLUSIVE: "❔"}
 
 # Letters that mean something wherever they stand, _emphasis_, and www. or http: as a link.
 _MARKUP = re.compile(

@@ -7,7 +7,7 @@ from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.kinds import DeviceKey
 from overlapcheck.quantities import count_of, percent, percent_beside
-from overlapcheck.renderers._terminal_head import device_title, window_lines
+from overlapcheck.renderers._terminal_head import device_title, is_of_order, window_lines
 from overlapcheck.renderers._terminal_text import ELLIPSIS
 from overlapcheck.renderers._window_words import at_pace
 from overlapcheck.report import Report
@@ -55,6 +55,8 @@ def _behind(report: Report) -> str:
     said = ", ".join([*names[:MAX_NAMES], *rest])
     first = report.findings[0] if report.findings else None
     cause = f"; first cause: {plain(first.cause, 80)}" if first and is_material(first) else ""
+    if all(map(is_of_order, behind)):
+        cause = f": {plain(behind[0].reason)}"
     return (
         f"{len(behind)} of {count_of(len(checks), 'check')} failed{at_pace(report)}: {said}{cause}"
     )

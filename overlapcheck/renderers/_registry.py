@@ -1,9 +1,9 @@
-"""Formats found by walking a folder, each module of it offering its one as `RENDERER`."""
+"""Formats found by walking a folder, each module offering the one of its name as `RENDERER`."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
@@ -20,19 +20,43 @@ class Format(Protocol):
 _Format = TypeVar("_Format", bound=Format)
 
 
-def formats_in(package: str, folder: Iterable[str]) -> dict[str, Any]:
+class _Folder(Mapping[str, Any]):
+    """Formats by name, which is that of their module, loaded when they are asked for.
+
+    To load them all takes longer than to judge a short recording.
+    """
+
+    def __init__(self, package: str, folder: Iterable[str]):
+        self._package = package
+        self._names = {
+            found.name: None
+            for found in pkgutil.iter_modules(folder)
+            if not found.name.startswith("_") and not found.ispkg
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return import_module(f"{self._package}.{name}").RENDERER
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def formats_in(package: str, folder: Iterable[str]) -> Mapping[str, Any]:
     """The formats of a package by name.
 
     Args:
         package: its full name.
         folder: its `__path__`.
     """
-    modules = (
-        import_module(f"{package}.{found.name}")
-        for found in pkgutil.iter_modules(folder)
-        if not found.name.startswith("_") and not found.ispkg
-    )
-    return {module.RENDERER.name: module.RENDERER for module in modules}
+    return _Folder(package, folder)
 
 
 def format_for_file(formats: Mapping[str, _Format], name: str, what: str = "") -> _Format:

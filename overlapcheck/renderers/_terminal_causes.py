@@ -7,6 +7,7 @@ from rich.text import Text
 from overlapcheck.device_report import DeviceReport
 from overlapcheck.finding import MATERIAL_SHARE, Finding, SourceLine
 from overlapcheck.quantities import duration, percent
+from overlapcheck.renderers._cause_looks import look_of
 from overlapcheck.renderers._terminal_text import (
     BOLD,
     INDENT,
@@ -44,7 +45,7 @@ def ledger_lines(device: DeviceReport) -> list[Text]:
         for mark, (cause, ns) in zip(marks, parts, strict=True)
     ]
     total = duration(device.idle_ns)
-    bar = text_of(" " * INDENT, "│", styled(_bar(parts, marks), "red"), "│")
+    bar = text_of(" " * INDENT, "│", *_bar(parts, marks), "│")
     head = text_of(
         " " * INDENT,
         styled(f"{total} of {duration(device.window_ns)} without compute, by cause", BOLD),
@@ -66,14 +67,16 @@ def _conclusion(device: DeviceReport) -> list[Text]:
     return [text_of(" " * INDENT, line) for line in wrap(device.conclusion, columns() - INDENT)]
 
 
-def _bar(parts: list[tuple[str, int]], marks: list[str]) -> str:
+def _bar(parts: list[tuple[str, int]], marks: list[str]) -> list[Text]:
     """Cells by rounding each part's end, so that the bar is always full."""
     total = sum(ns for _, ns in parts)
-    drawn, done, cells = "", 0, columns() - _BESIDE_BAR
-    for (_, ns), mark in zip(parts, marks, strict=True):
+    bar, drawn, done, cells = [], 0, 0, columns() - _BESIDE_BAR
+    for (cause, ns), mark in zip(parts, marks, strict=True):
         done += ns
-        drawn += mark * (round(done * cells / total) - len(drawn))
-    return drawn
+        end = round(done * cells / total)
+        bar.append(styled(mark * (end - drawn), look_of(cause).hue.terminal))
+        drawn = end
+    return bar
 
 
 def finding_lines(findings: list[Finding], *, in_full: bool) -> list[Text]:
@@ -109,7 +112,8 @@ def _smaller(rest: list[Finding]) -> str:
 def _headline(rank: int, found: Finding) -> list[Text]:
     worth = found.predicted.text if found.predicted else f"saves at most {found.saving_text}"
     said = f"{found.cost_text}, {percent(found.share)}; {worth}"
-    lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", "bold red"), "  ")
+    style = f"bold {look_of(found.cause).hue.terminal}"
+    lead = text_of(" " * INDENT, styled(f"{rank} {clip_middle(found.cause, 24)}", style), "  ")
     sure = found.confidence.value
     room = columns() - width_of(lead) - len(sure) - 2
     first, *more = wrap(said, room)

@@ -81,9 +81,7 @@ def verdict_line(report: Report) -> Text:
         said = behind[0].reason.split(" (")[0] if behind else "nothing was recorded"
     else:
         of = f"{len(behind)} of {count_of(len(checks), 'check')}"
-        # A cause says where time goes, and an order costs none.
-        of_order = all(check.name in ("streams", "sanitizer") for check in behind)
-        cause = "" if of_order else _first_cause(report)
+        cause = "" if all(map(is_of_order, behind)) else _first_cause(report)
         said = f"{of} failed{pace}: {_names(behind, report)}"
     mark = _mark_of(report)
     # Where room is short, the cause is worth more than the last of the checks.
@@ -110,6 +108,11 @@ def _names(checks: list[Check], report: Report) -> str:
         else:
             said.append(f"{name} on {len(devices)} devices")
     return ", ".join(said)
+
+
+def is_of_order(check: Check) -> bool:
+    """Whether a check is of what waits for what: that costs no time, which causes are about."""
+    return check.name in ("streams", "sanitizer")
 
 
 def _first_cause(report: Report) -> str:

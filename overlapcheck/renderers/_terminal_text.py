@@ -98,15 +98,24 @@ def paragraph(label: Cell, text: str, *, indent: int = INDENT, hang: int = 0) ->
     """A label and a text wrapped to the right of it.
 
     Args:
-        label: begins the first line.
+        label: begins the first line; cut in the middle where it takes more than half of it.
         text: what follows.
         indent: columns before the label.
         hang: columns from the label's begin to the text; 0 takes one space.
     """
+    label = _no_wider(label, columns() // 2)
     hang = max(hang, width_of(label) + 1)
     lines = wrap(text, columns() - indent - hang)
     first = text_of(" " * indent, label, " " * (hang - width_of(label)), lines[0])
     return [first, *(text_of(" " * (indent + hang), line) for line in lines[1:])]
+
+
+def _no_wider(label: Cell, width: int) -> Cell:
+    if width_of(label) <= width:
+        return label
+    style = label.style if isinstance(label, Text) else ""
+    plain = label.plain if isinstance(label, Text) else label
+    return Text(clip_middle(plain, width), style=style, end="")
 
 
 def table(

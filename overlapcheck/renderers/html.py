@@ -11,11 +11,13 @@ from overlapcheck.renderers import _html_head as head
 from overlapcheck.renderers import _html_streams as streams
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
+from overlapcheck.renderers._html_stream_marks import wait_instances
 from overlapcheck.renderers._html_tables import tables
-from overlapcheck.renderers._html_timeline import timeline_block, timeline_data
+from overlapcheck.renderers._html_timeline import TIMELINE_SCRIPTS, timeline_block, timeline_data
 from overlapcheck.report import Report
 from overlapcheck.verdict import Outcome
 
+SCRIPTS = (*TIMELINE_SCRIPTS, "search.js", "address.js", "theme.js", "page.js")
 _ORDER = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
 _OPEN_DEVICES = 2
 """Devices shown unfolded where there are several, the worst first."""
@@ -31,17 +33,16 @@ class HtmlRenderer:
     def render(self, report: Report, /) -> str:
         """See `Renderer.render`."""
         devices = sorted(report.devices, key=lambda d: _ORDER.index(_outcome(report, d)))
-        slot = causes.slots(device.ledger for device in devices)
         return page(
             f"{report.verdict.outcome.value} {report.capture.report}",
-            _body(report, devices, slot),
+            _body(report, devices),
             styles=("style.css",),
-            scripts=("timeline.js", "page.js"),
-            data=[_data(report, device, slot) for device in devices],
+            scripts=SCRIPTS,
+            data=[_data(report, device) for device in devices],
         )
 
 
-def _body(report: Report, devices: list[DeviceReport], slot: dict[str, int]) -> Html:
+def _body(report: Report, devices: list[DeviceReport]) -> Html:
     known = {head.key_of(device) for device in devices}
     general = tuple(check for check in report.verdict.checks if check.device not in known)
     return html(
@@ -55,7 +56,7 @@ def _body(report: Report, devices: list[DeviceReport], slot: dict[str, int]) -> 
             "main",
             head.checks_table(general),
             _contents(report, devices) if len(devices) > 1 else None,
-            *(_device(report, d, n, len(devices), slot) for n, d in enumerate(devices)),
+            *(_device(report, d, n, len(devices)) for n, d in enumerate(devices)),
             head.problems_block(report),
         ),
         el("footer", el("p", _footer(report), cls="dim")),
@@ -79,9 +80,7 @@ def _contents(report: Report, devices: list[DeviceReport]) -> Html:
     return el("nav", el("ol", *links), aria_label="devices")
 
 
-def _device(
-    report: Report, device: DeviceReport, number: int, devices: int, slot: dict[str, int]
-) -> Html:
+def _device(report: Report, device: DeviceReport, number: int, devices: int) -> Html:
     key = head.key_of(device)
     outcome = _outcome(report, device)
     findings = [found for found in report.findings if found.device == key]
@@ -93,10 +92,10 @@ def _device(
         head.figures(device),
         *(el("p", f"Note: {note}", cls="note") for note in device.notes),
         head.checks_table(report.verdict.of_device(key).checks),
-        timeline_block(device, number, slot),
+        timeline_block(device, number),
         _streams(report, device),
-        causes.ledger_block(device, number, slot),
-        causes.findings_block(findings, slot),
+        causes.ledger_block(device, number),
+        causes.findings_block(findings),
         tables(device),
     )
     facts = {"cls": "device", "id": f"device-{number}", "data_device": str(number)}
@@ -106,14 +105,17 @@ def _device(
     return el("details", folded, content, **facts, open=number < _OPEN_DEVICES)
 
 
-def _data(report: Report, device: DeviceReport, slot: dict[str, int]) -> dict[str, Any] | None:
+def _data(report: Report, device: DeviceReport) -> dict[str, Any] | None:
     """What the script draws of a device; None without a timeline."""
     if device.timeline is None:
         return None
-    data = timeline_data(device.timeline, slot)
+    key = head.key_of(device)
+    own = (found.cause for found in report.findings if found.device == key)
+    rank = {cause: number for number, cause in enumerate(own, 1)}
+    data = timeline_data(device.timeline, rank)
     graph = streams.graph_of(report.streams, device.process)
     if graph is not None:
-        data["instances"] += streams.edge_instances(graph, device.timeline)
+        data["instances"] += wait_instances(graph, device.timeline)
     return data
 
 

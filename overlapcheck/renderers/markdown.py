@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from overlapcheck.device_report import CopySummary, DeviceReport
 from overlapcheck.finding import Finding
 from overlapcheck.quantities import bandwidth, count_of, duration, percent, size
-from overlapcheck.renderers._markdown_text import bounded, details, inline, table
+from overlapcheck.renderers._markdown_text import (
+    MARKER,
+    OUTCOME_MARKS,
+    bounded,
+    details,
+    inline,
+    table,
+)
 from overlapcheck.renderers._plain_text import (
     MAX_EVIDENCE,
     MAX_FINDINGS,
@@ -30,10 +37,6 @@ from overlapcheck.verdict import Check, Outcome
 
 MAX_CHECKS = 60
 MAX_REASON = 240
-MARKER = "<!-- overlapcheck -->"
-"""First line: by it a bot finds its comment again."""
-
-_MARKS = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCONCLUSIVE: "❔"}
 _WITHIN_DEVICE = "d2d"
 
 
@@ -52,7 +55,7 @@ class MarkdownRenderer:
 def _blocks(report: Report) -> Iterator[str]:
     outcome = report.verdict.outcome
     yield (
-        f"{MARKER}\n### {_MARKS[outcome]} overlapcheck: {outcome.value}\n\n"
+        f"{MARKER}\n### {OUTCOME_MARKS[outcome]} overlapcheck: {outcome.value}\n\n"
         f"{inline(headline(report))}\n"
     )
     yield _checks(report)
@@ -83,7 +86,7 @@ def _checks(report: Report) -> str:
             inline(check.name, 80),
             measured_text(check),
             _limit(check),
-            f"{_MARKS[check.outcome]} {check.outcome.value}",
+            f"{OUTCOME_MARKS[check.outcome]} {check.outcome.value}",
             inline(check.reason, MAX_REASON),
         ]
         for device, check in judged[:MAX_CHECKS]
@@ -111,7 +114,7 @@ def _device(report: Report, device: DeviceReport) -> Iterator[str]:
     findings = findings_of(report, key_of(device))
     failed = _outcome(report, device) is not Outcome.PASS
     if len(report.devices) > 1:
-        yield f"#### {_MARKS[_outcome(report, device)]} {inline(device_text(device))}\n"
+        yield f"#### {OUTCOME_MARKS[_outcome(report, device)]} {inline(device_text(device))}\n"
     told = "\n".join(_cause(rank, found) for rank, found in enumerate(findings[:MAX_FINDINGS], 1))
     if told and failed:
         yield told

@@ -82,7 +82,7 @@ def _tracks(
         about = timeline.rows[row]
         if about.role is RowRole.CAUSES:
             continue
-        kind = "host" if about.role is RowRole.THREAD else "device"
+        kind = "host" if about.role in (RowRole.THREAD, RowRole.RANGES) else "device"
         title = plain(f"{about.label} ({about.note})", 120)
         for lane, part in enumerate(in_lanes(slices, _MAX_LANES)):
             tid = _FIRST_ROW + row * _MAX_LANES + lane

@@ -27,11 +27,12 @@ from overlapcheck.finding import Finding
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, StepTimes
 from overlapcheck.pace import Pace
+from overlapcheck.reading import Reading
 from overlapcheck.report import CaptureSummary, Report
 from overlapcheck.reporting.cleaned import cleaned
 from overlapcheck.reporting.conclusion import conclusion
+from overlapcheck.reporting.excerpt import draw_excerpt
 from overlapcheck.reporting.picture import draw
-from overlapcheck.reporting.timeline import draw_timeline
 from overlapcheck.time_use import RangeUse, TimeUse
 from overlapcheck.trace import Trace, rows_or_none
 from overlapcheck.trace_tables import EventRecords
@@ -48,7 +49,7 @@ def build_report(
     verdict: Verdict,
     findings: tuple[Finding, ...] = (),
 ) -> Report:
-    """The report of one analysed trace, without timelines.
+    """The report of one analysed trace, without drawings.
 
     Args:
         source: the analysed file; only its name is kept.
@@ -72,22 +73,28 @@ def build_report(
     return cleaned(report)
 
 
-def with_timelines(report: Report, trace: Trace, measured: Measurements) -> Report:
-    """The report with the timeline of every device, for pages.
+def with_drawings(report: Report, trace: Trace, measured: Measurements, reading: Reading) -> Report:
+    """The report with an excerpt of every device and, where that is wanted, its timeline.
 
     Args:
         report: as it was built.
         trace: what it is of.
         measured: the numbers.
+        reading: how much of these there is to be.
     """
-    devices = tuple(
-        replace(
-            one,
-            timeline=cleaned(draw_timeline(trace, device, report.findings, one.picture, measured)),
-        )
-        for one, device in zip(report.devices, measured.devices, strict=True)
-    )
-    return replace(report, devices=devices)
+
+    def drawn(one: DeviceReport, device: DeviceMeasurements) -> DeviceReport:
+        held = measured.thresholds.blocking_call_ns
+        one = replace(one, excerpt=draw_excerpt(trace, device, held, reading.excerpt))
+        if not reading.timeline:
+            return one
+        from overlapcheck.reporting.timeline import draw_timeline
+
+        timeline = draw_timeline(trace, device, report.findings, one.picture, measured)
+        return replace(one, timeline=cleaned(timeline))
+
+    pairs = zip(report.devices, measured.devices, strict=True)
+    return replace(report, devices=tuple(drawn(*pair) for pair in pairs))
 
 
 def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:

@@ -18,7 +18,7 @@ from overlapcheck.reporting.timeline_rows import (
     draw_rows,
     host_calls,
 )
-from overlapcheck.timeline import Timeline, TimelineEvents, TimelineSteps
+from overlapcheck.timeline import EventKind, Timeline, TimelineEvents, TimelineSteps
 from overlapcheck.trace import Trace
 
 MAX_EVENTS = 100_000
@@ -50,7 +50,7 @@ def draw_timeline(
     own = tuple(found for found in findings if found.device == device.key)
     names = OwnNames(trace)
     worst = worst_pieces(device)
-    launches = np.concatenate((launches_of(device, worst), _sample(device)))
+    launches = np.concatenate((launches_of(device, worst), sampled_launches(device)))
     host = host_calls(trace, device, launches, measured.thresholds.blocking_call_ns)
     drawing = draw_rows(trace, device, host, names)
     shown = instances(Shown(trace, device, drawing, host), worst, own)
@@ -58,7 +58,7 @@ def draw_timeline(
     wanted = [(i.view_start_ns, i.view_end_ns, (i.start_ns + i.end_ns) // 2) for i in shown]
     kept = detail(drawing.parts, [*wanted[:1], steps, *wanted[1:]], most)
     events, resolution = reduced(drawing.parts, kept, most)
-    events, texts = _named(events, names)
+    events, texts = named(events, names)
     return Timeline(
         start_ns=device.window.start_ns,
         end_ns=device.window.end_ns,
@@ -69,14 +69,15 @@ def draw_timeline(
         events=events,
         names=texts,
         steps=_steps(device),
-        step_name=_step_name(device),
+        step_name=step_name(device),
         instances=shown,
         recorded=sum(map(len, drawing.parts)),
         resolution_ns=resolution,
+        host_moved_ns=device.clock_skew_ns,
     )
 
 
-def _sample(device: DeviceMeasurements) -> Index:
+def sampled_launches(device: DeviceMeasurements) -> Index:
     """Rows of the calls that launched some kernels of the device, spread over the window."""
     ops, window = device.order.operations, device.window
     first, last = np.searchsorted(ops.start_ns, (window.start_ns, window.end_ns)).tolist()
@@ -96,30 +97,43 @@ def _steps(device: DeviceMeasurements) -> TimelineSteps:
     return TimelineSteps(steps.number[first], steps.start_ns[first], steps.end_ns[last])
 
 
-def _step_name(device: DeviceMeasurements) -> str:
+def step_name(device: DeviceMeasurements) -> str:
+    """Name of a step with # for its number."""
     family = device.window.step_family or "step #"
     return family if family.count("#") == 1 else "step #"
 
 
-def _named(events: TimelineEvents, names: OwnNames) -> tuple[TimelineEvents, tuple[str, ...]]:
-    """Events whose names are indices, the most frequent first, and the names."""
+def named(
+    events: TimelineEvents, names: OwnNames, most: int = MAX_NAMES, longest: int = MAX_NAME
+) -> tuple[TimelineEvents, tuple[str, ...]]:
+    """Events whose names are indices, the most frequent first, and the names.
+
+    Ranges come last: each step may have a name of its own, and there are many steps.
+
+    Args:
+        events: with the names' ids.
+        names: their texts.
+        most: names at most; the rarest are left out.
+        longest: characters of a name at most.
+    """
     ids, inverse, count = np.unique(events.name, return_inverse=True, return_counts=True)
-    order = np.argsort(-count, kind="stable")
+    others = np.bincount(inverse, weights=events.kind != EventKind.RANGE, minlength=ids.size)
+    order = np.lexsort((-count, others == 0))
     texts = [
-        "" if i == ABSENT else _short(names_no_one(text))
+        "" if i == ABSENT else _short(names_no_one(text), longest)
         for i, text in zip(ids[order].tolist(), names.texts(ids[order].tolist()), strict=True)
     ]
     rank = np.empty(ids.size, dtype=np.int64)
     rank[order] = np.arange(ids.size)
-    if len(texts) > MAX_NAMES:
-        texts = [*texts[:MAX_NAMES], _OTHER]
-        rank = np.minimum(rank, MAX_NAMES)
+    if len(texts) > most:
+        texts = [*texts[:most], _OTHER]
+        rank = np.minimum(rank, most)
     columns = {name: getattr(events, name) for name in TimelineEvents.__dataclass_fields__}
     return TimelineEvents(**columns | {"name": rank[inverse]}), tuple(texts)
 
 
-def _short(text: str) -> str:
-    if len(text) <= MAX_NAME:
+def _short(text: str, longest: int) -> str:
+    if len(text) <= longest:
         return text
-    half = MAX_NAME // 2
+    half = longest // 2
     return f"{text[:half]}…{text[1 - half :]}"

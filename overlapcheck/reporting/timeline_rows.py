@@ -1,4 +1,4 @@
-"""Rows of a device's timeline from the trace's tables: causes, streams, migrations, threads."""
+"""Rows of a device's timeline from the trace's tables: causes, streams, ranges, threads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from overlapcheck.kinds import UNIFIED_KINDS, CopyKind, MemoryKind, StreamKey
 from overlapcheck.measurements import DeviceMeasurements, StreamRole, StreamTimeline
 from overlapcheck.quantities import duration, percent
 from overlapcheck.reporting.level_of_detail import Part
+from overlapcheck.reporting.range_rows import range_rows
 from overlapcheck.timeline import EventKind, RowRole, TimelineRow
 from overlapcheck.trace import Trace, rows_or_none
-from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets
+from overlapcheck.trace_tables import ApiCalls, Copies, Kernels, Memsets, Ranges
 
 MAX_STREAMS = 16
 MAX_THREADS = 6
@@ -56,7 +57,7 @@ class OwnNames:
         return [own.get(i, "") if i <= -_OWN_NAMES else self._trace.strings.text(i) for i in ids]
 
 
-Timed = TypeVar("Timed", Kernels, Copies, Memsets, ApiCalls)
+Timed = TypeVar("Timed", Kernels, Copies, Memsets, ApiCalls, Ranges)
 
 
 class Launch(NamedTuple):
@@ -133,7 +134,7 @@ def host_calls(
 def draw_rows(
     trace: Trace, device: DeviceMeasurements, host: HostCalls, names: OwnNames
 ) -> Drawing:
-    """All rows, the causes first, then streams, migrations and threads.
+    """All rows, the causes first, then streams, migrations, ranges and threads.
 
     Args:
         trace: tables and names.
@@ -154,6 +155,7 @@ def draw_rows(
     for stream in sorted(drawn, key=lambda s: (order.index(s.role), s.stream_id)):
         _stream(drawing, device, stream, work, names)
     _migrations(drawing, trace, device, names)
+    _ranges(drawing, trace, device)
     left_out = len(device.streams) - len(drawn) + _threads(drawing, trace, device, host)
     return Drawing(drawing.rows, drawing.parts, drawing.stream_rows, drawing.thread_rows, left_out)
 
@@ -276,6 +278,20 @@ def _migrations(
     _add(drawing, Part(row, EventKind.MIGRATION, mine.start_ns, mine.end_ns, name, mine.bytes))
 
 
+def _ranges(drawing: Drawing, trace: Trace, device: DeviceMeasurements) -> None:
+    ranges = on_device_clock(rows_or_none(trace.ranges, Ranges), device.clock_skew_ns)
+    labels = {
+        tid: name
+        for (process, tid), name in trace.thread_names.items()
+        if process == device.process
+    }
+    window_ns = device.window.length_ns
+    made = range_rows(_own(ranges, device), labels, len(drawing.rows), window_ns)
+    drawing.rows.extend(made.rows)
+    for part in made.parts:
+        _add(drawing, part)
+
+
 def _threads(drawing: Drawing, trace: Trace, device: DeviceMeasurements, host: HostCalls) -> int:
     """Threads that launch or are held, those longest in calls first; how many were left out."""
     calls = host.window
@@ -294,7 +310,7 @@ def _threads(drawing: Drawing, trace: Trace, device: DeviceMeasurements, host: H
         label = trace.thread_names.get((device.process, tid), "") or f"thread {tid}"
         held_ns = int((mine.end_ns - mine.start_ns)[held].sum())
         share = percent(min(held_ns / max(device.window.length_ns, 1), 1.0))
-        drawing.rows.append(TimelineRow(RowRole.THREAD, label, f"tid {tid}, held {share}"))
+        drawing.rows.append(TimelineRow(RowRole.THREAD, label, f"tid {tid}, held {share}", tid))
         for kind, rows in ((EventKind.HELD, held), (EventKind.CALL, ~held)):
             start, end, name = mine.start_ns[rows], mine.end_ns[rows], mine.name_id[rows]
             _add(drawing, Part(row, kind, start, end, name, np.zeros_like(start)))

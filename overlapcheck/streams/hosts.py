@@ -10,7 +10,7 @@ from overlapcheck.columns import ABSENT, Index, Mask
 from overlapcheck.measurements import Names
 from overlapcheck.order import Work
 from overlapcheck.stream_contract import HostRule
-from overlapcheck.stream_graph import Example, HostSeen, StreamSeen
+from overlapcheck.stream_graph import CallSeen, Example, HostSeen, StreamSeen
 from overlapcheck.stream_waits import Joins
 from overlapcheck.streams.examples import Examples
 from overlapcheck.streams.often import presence
@@ -66,11 +66,13 @@ def host_waits(
             memory=2 * int(behind_copies.sum()) > len(rows),
             timer=2 * int(timer[rows].sum()) > len(rows),
         )
+        waited = (joins.tid, joins.start_ns, joins.end_ns)
         example = Example(
             int(steps.numbers[step[middle]]),
             examples.operation(int(joins.before[middle])),
             None,
             call,
+            CallSeen(*(int(column[middle]) for column in waited)),
         )
         found.append(HostSeen(rule, there.steps, there.of_steps, float(held), example))
     return sorted(found, key=lambda host: host.rule.key), once

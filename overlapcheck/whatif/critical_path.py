@@ -9,8 +9,9 @@ import numpy as np
 from overlapcheck.columns import Index, Ints
 from overlapcheck.order import Work
 from overlapcheck.prediction import Bound, BoundName
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, StepGraph, Why
-from overlapcheck.whatif.replay import SETTLING_STEPS, Replayed
+from overlapcheck.whatif.replay import Replayed
 
 _NAMES: tuple[BoundName, ...] = get_args(BoundName)
 _OF_WORK: dict[Work, BoundName] = {
@@ -32,7 +33,7 @@ def next_bound(replayed: Replayed) -> Bound:
     kernels = np.flatnonzero(ops.work == Work.COMPUTE)
     if ends.size < 2 or kernels.size == 0:
         return Bound("compute", 0)
-    first = min(SETTLING_STEPS, ends.size - 2)
+    first = min(REPLAY.settling_steps, ends.size - 2)
     since = int(ends[first])
     nodes = graph.end_of(kernels)
     path = _path(replayed, int(nodes[np.argmax(time[nodes])]), since)

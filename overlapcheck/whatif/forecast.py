@@ -7,14 +7,12 @@ from itertools import combinations
 from overlapcheck.forecast import Forecast
 from overlapcheck.ledger import Reason
 from overlapcheck.measurements import DeviceMeasurements
-from overlapcheck.prediction import WORTH_WHILE, Prediction
+from overlapcheck.prediction import Prediction
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repair import Repair
 from overlapcheck.whatif.repairs import REPAIRS
+from overlapcheck.whatif_thresholds import WHAT_IF
 
-_AS_MUCH = 0.5
-"""Of the share of the time that a cause costs in all steps: of one that costs less in those that
-are replayed, they say nothing."""
 _OF_HOST = frozenset((Reason.LAUNCH_BOUND,))
 """Repairs that change how long kernels lie apart: without idle time of the cause they win none."""
 
@@ -59,8 +57,8 @@ def _with_idle_time(device: DeviceMeasurements, predictor: Predictor) -> list[Re
             all_ns += device.stalled.total_ns
             these_ns += device.stalled.clip(since, device.window.end_ns).total_ns
         of_all, of_these = all_ns / max(1, device.recorded_ns), these_ns / replayed
-        least = WORTH_WHILE if repair.reason in _OF_HOST else 0.0
-        if of_all > least and of_these >= _AS_MUCH * of_all:
+        least = WHAT_IF.worth_while_share if repair.reason in _OF_HOST else 0.0
+        if of_all > least and of_these >= WHAT_IF.costs_as_much_share * of_all:
             repairs.append(repair)
     return repairs
 

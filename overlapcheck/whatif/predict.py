@@ -10,24 +10,15 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT
 from overlapcheck.order import Work
-from overlapcheck.prediction import WORTH_WHILE, Prediction
+from overlapcheck.prediction import Prediction
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.critical_path import next_bound
 from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs import REPAIRS
 from overlapcheck.whatif.replay import Circular, Replayed, replay
+from overlapcheck.whatif_thresholds import CLOCK, WHAT_IF
 
 PACE_TRIALS = 8
-PACE_TOLERANCE = 0.005
-BASE_SPREAD = 0.03
-"""Of two recordings of the same program bound by its device."""
-WIDEST = 0.8
-"""Spread of steps beyond which a band would say nothing any more."""
-HOST_SPREAD = 0.10
-"""Of two recordings of the same program bound by its host, at least."""
-CLOCK = ((0.54, 0.0), (0.83, 0.02), (0.88, 0.065), (0.97, 0.105))
-"""How much longer the same matrix kernel ran on an H200, by the share of time in kernels: a device
-that is never idle lowers its clock."""
 
 
 @dataclass(frozen=True)
@@ -138,15 +129,16 @@ class Predictor:
     ) -> tuple[tuple[Repair, ...], Prediction] | None:
         """Of some sets of repairs the one that wins most, where it is worth while."""
         known = [(repairs, found) for repairs in tried if (found := self.predict(repairs))]
-        worth = [one for one in known if one[1].step_ns <= step_ns * (1 - WORTH_WHILE)]
+        most_ns = step_ns * (1 - WHAT_IF.worth_while_share)
+        worth = [one for one in known if one[1].step_ns <= most_ns]
         return min(worth, key=lambda one: one[1].step_ns) if worth else None
 
     def _band(self, after: Replayed, bound: str) -> tuple[float, float]:
         """Factors of the predicted step between which the real one is expected."""
-        low, high = 1 - BASE_SPREAD, 1 + BASE_SPREAD
-        spread = min(self.spread, WIDEST)
+        low, high = 1 - WHAT_IF.base_spread_share, 1 + WHAT_IF.base_spread_share
+        spread = min(self.spread, WHAT_IF.widest_spread_share)
         if bound in ("host", "input"):
-            jitter = max(HOST_SPREAD, spread / 2)
+            jitter = max(WHAT_IF.host_spread_share, spread / 2)
             low, high = low - jitter, high + jitter
         else:
             low -= spread / 4
@@ -199,7 +191,7 @@ def at_pace(graph: StepGraph, step_ns: int, *, by_mean: bool) -> StepGraph:
         factor = (low + high) / 2
         scaled = _host_scaled(graph, factor)
         found = replay(scaled).step_ns(mean=by_mean)
-        if abs(found - step_ns) <= PACE_TOLERANCE * step_ns:
+        if abs(found - step_ns) <= WHAT_IF.pace_tolerance_share * step_ns:
             break
         low, high = (factor, high) if found < step_ns else (low, factor)
     return scaled

@@ -12,17 +12,7 @@ from overlapcheck.columns import ABSENT, Index, Mask, one_of
 from overlapcheck.ledger import Reason
 from overlapcheck.order import LINK_COPIES, Work
 from overlapcheck.step_graph import StepGraph, Why
-
-BULK_BYTES = 1 << 16
-"""Smaller copies are settled by their call, whatever memory they come from."""
-LARGE_BYTES = 1 << 20
-"""Copies from here on run at the link's rate."""
-HANDS_OVER_NS = 8_000
-"""An asynchronous copy call, where the recording has none to measure; measured 5 to 10 us."""
-STARTS_WITHIN_NS = 10_000
-"""From a call to the start of what it handed over to an idle device."""
-SIGNALS_NS = 2_000
-"""From the end of an operation to the start of one that an event made wait."""
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -66,9 +56,9 @@ def hands_over_ns(graph: StepGraph) -> int:
     used = np.unique(ops.event[(ops.event != ABSENT) & copies(graph) & ~ops.pageable])
     free = calls[np.isin(calls, used) & ~np.isin(graph.call_end(calls), held)]
     if free.size == 0:
-        return HANDS_OVER_NS
+        return WHAT_IF.hands_over_ns
     length = events.end_ns[free] - events.start_ns[free]
-    return min(int(np.median(length)), 2 * STARTS_WITHIN_NS)
+    return min(int(np.median(length)), 2 * WHAT_IF.starts_within_ns)
 
 
 def into(graph: StepGraph, nodes: Index, *sorts: Why) -> Mask:

@@ -9,13 +9,8 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Index, Ints, Whole
 from overlapcheck.errors import NoSteadySteps
 from overlapcheck.order import Work
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import ORIGIN, StepGraph, Why
-
-UNEVEN = 0.1
-"""Where mean and median step differ by a larger share, what costs time does not do so in every
-step, or the steps are parts of the program's."""
-SETTLING_STEPS = 2
-"""Steps until a change has worked through queues and buffers; they are not counted."""
 
 
 class Circular(NoSteadySteps):
@@ -55,13 +50,15 @@ class Replayed:
     def step_times_ns(self) -> Ints:
         """Distances of the ends of consecutive steps, without those in which things settle."""
         distances = np.diff(self.step_ends_ns)
-        return distances[min(SETTLING_STEPS, max(distances.size - 2, 0)) :]
+        return distances[min(REPLAY.settling_steps, max(distances.size - 2, 0)) :]
 
     @property
     def is_uneven(self) -> bool:
         """Whether few steps are so long that the median says nothing of them."""
         times = self.step_times_ns
-        return abs(float(np.mean(times)) / max(1.0, float(np.median(times))) - 1) > UNEVEN
+        return (
+            abs(float(np.mean(times)) / max(1.0, float(np.median(times))) - 1) > REPLAY.uneven_share
+        )
 
     def step_ns(self, *, mean: bool) -> int:
         """The mean or the median step."""

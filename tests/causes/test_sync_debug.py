@@ -76,3 +76,18 @@ def test_other_findings_stay_as_they_are() -> None:
 
     assert [one for one in told if one.cause != "host-sync"] == others
     assert with_sync_warnings(FOUND, (), MEASURED, UTC) is FOUND
+
+
+def test_warnings_are_placed_on_the_devices_clock() -> None:
+    """Which is 50 us ahead: what was warned of so long before the window lies in it."""
+    (device,) = MEASURED.devices
+    ahead = replace(MEASURED, devices=(replace(device, clock_skew_ns=50_000),))
+
+    def inside(ns: int) -> bool:
+        told = with_sync_warnings(FOUND, [at(ns)], ahead, UTC)
+        return any("PyTorch warned" in line for one in told for line in one.evidence)
+
+    assert inside(START - 50_000)
+    assert not inside(START - 50_001)
+    assert inside(END - 50_001)
+    assert not inside(END - 50_000)

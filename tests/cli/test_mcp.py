@@ -21,9 +21,11 @@ from overlapcheck.cli.allowed_folders import AllowedFolders
 from overlapcheck.cli.assistant import MOST_CHARACTERS, Tools, server
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
 from overlapcheck.renderers import renderers
+from overlapcheck.renderers.fleet import fleet_renderers
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.json_schemas import published
+from tests.renderers.fleet.jobs import JOBS
 
 Call = tuple[str, dict[str, Any]]
 
@@ -60,6 +62,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
         shutil.copyfile(real_export(name), root / "ranks" / f"{name}.sqlite")
     saved = overlapcheck.analyze(root / "pt_pageable.sqlite")
     (root / "result.json").write_text(renderers()["json"].render(saved))
+    (root / "fleet.json").write_text(fleet_renderers()["json"].render(JOBS["fail"]))
     (tmp_path / "outside.sqlite").write_bytes((root / "pt_pageable.sqlite").read_bytes())
     tools, answers = session(
         root,
@@ -68,6 +71,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
             ("analyze", {"report": "result.json"}),
             ("analyze", {"report": "cu_double_buffer.sqlite", "min_overlap": 99, "skip": 2}),
             ("analyze", {"report": "ranks"}),
+            ("analyze", {"report": "fleet.json"}),
             ("compare", {"base": "result.json", "new": "pt_pageable.sqlite"}),
             ("streams", {"report": "pt_pageable.sqlite"}),
             ("explain", {}),
@@ -77,27 +81,29 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
             ("explain", {"cause": "no-such-cause"}),
         ],
     )
-    documents = [json.loads(text) for _, text in answers[:6]]
+    documents = [json.loads(text) for _, text in answers[:7]]
     validator = Draft202012Validator(published("brief"))
 
     assert [tool.name for tool in tools] == ["analyze", "compare", "explain", "streams"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
-    assert [failed for failed, _ in answers] == [False] * 8 + [True] * 3
-    for document in documents[:5]:
+    assert [failed for failed, _ in answers] == [False] * 9 + [True] * 3
+    for document in documents[:6]:
         validator.validate(document)
     assert documents[0]["causes"][0]["cause"] == "pageable-copy"
     assert documents[1] == documents[0]
     assert documents[2]["judged"].startswith("22 steps") or "chunk" in documents[2]["judged"]
-    assert [document["kind"] for document in documents[3:]] == ["ranks", "comparison", "streams"]
-    assert documents[4]["verdict"] == "NO CHANGE"
-    (process,) = documents[5]["processes"]
+    assert [document["kind"] for document in documents[3:]] == [
+        *("ranks", "ranks", "comparison", "streams")
+    ]
+    assert documents[5]["verdict"] == "NO CHANGE"
+    (process,) = documents[6]["processes"]
     assert process["streams"][0].startswith("compute: stream 7, null")
-    assert all(len(text.encode()) < MOST_BYTES for _, text in answers[:6])
-    assert "pageable-copy" in answers[6][1]
-    assert answers[7][1].startswith("pageable-copy\n")
-    assert all(len(text.splitlines()) == 1 for _, text in answers[8:])
-    assert "not found below the folders that may be read" in answers[8][1]
-    assert "min_overlap = 400 is no percentage" in answers[9][1]
+    assert all(len(text.encode()) < MOST_BYTES for _, text in answers[:7])
+    assert "pageable-copy" in answers[7][1]
+    assert answers[8][1].startswith("pageable-copy\n")
+    assert all(len(text.splitlines()) == 1 for _, text in answers[9:])
+    assert "not found below the folders that may be read" in answers[9][1]
+    assert "min_overlap = 400 is no percentage" in answers[10][1]
     assert str(tmp_path) not in "".join(text for _, text in answers)
 
 

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from overlapcheck.cli import main
@@ -16,6 +18,8 @@ from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
 from overlapcheck.ranks.store import FOLDER
 from overlapcheck.renderers.fleet import fleet_renderer
+from overlapcheck.reporting.fleet_tables import fleet_table_names
+from overlapcheck.reporting.tables import table_names
 from tests.ranks import fleets
 
 Analyze = Callable[..., tuple[int, str, str]]
@@ -146,7 +150,6 @@ def test_colours_are_for_terminals(job: Path, monkeypatch: pytest.MonkeyPatch) -
     [
         (["--format", "pdf"], "--format pdf: no such format"),
         (["-o", "x.docx"], "-o x.docx: no format has this suffix"),
-        (["--tables", "t"], "--tables: not for several reports"),
         (["--rank-pattern", "x"], "no group named rank"),
         (["--rank-pattern", "x(?P<rank>.)"], "does not fit"),
     ],
@@ -220,3 +223,156 @@ def test_results_of_another_user_are_not_resumed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of somebody else"))
     analyze(job, "-o", tmp_path / "f.json", "--resume")
     assert all(path.stat().st_mtime_ns != kept[path] for path in kept)
+
+
+# ---- what one report has, ranks have
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No workers: these take a second to start."""
+    monkeypatch.setattr("overlapcheck.cli.rank_engine.LocalPool", lambda _: ThisProcess())
+
+
+@pytest.mark.usefixtures("in_process")
+def test_every_format_is_printed_and_written(analyze: Analyze, job: Path, tmp_path: Path) -> None:
+    suffixes = [".xml", ".md", ".sarif", ".github.txt", ".perfetto.json", ".brief.json"]
+    files = [tmp_path / f"f{suffix}" for suffix in suffixes]
+    code, out, _ = analyze(
+        job, "--format", "junit", *(part for file in files for part in ("-o", file))
+    )
+
+    assert code == 1
+    assert files[0].read_text() == out
+    assert out.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites')
+    assert all(file.stat().st_size > 500 for file in files)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_saved_job_is_rendered_as_it_was_judged(
+    analyze: Analyze,
+    job: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    saved, direct, again = (tmp_path / name for name in ("f.json", "f.md", "again.md"))
+    _, out, _ = analyze(job, "-o", saved, "-o", direct)
+
+    arguments = ["overlapcheck", "render", str(saved), "--format", "terminal", "-o", str(again)]
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert (ended.value.code or 0) == 0
+    assert capfd.readouterr().out == out
+    assert again.read_text() == direct.read_text()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_summary_of_a_ci_job_gets_the_comment(
+    analyze: Analyze, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    analyze(job)
+
+    assert summary.read_text().startswith(
+        "before\n<!-- overlapcheck -->\n### ❌ overlapcheck: FAIL"
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_tables_are_of_all_ranks_in_their_order(
+    kind: str, analyze: Analyze, job: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "deep" / "tables"
+    read: Any = {"parquet": pd.read_parquet, "csv": pd.read_csv}[kind]
+    _, out, err = analyze(
+        job, "--tables", folder, "--tables-format", kind, "--format", "json", "--jobs", 2
+    )
+    rows = {row["rank"]: row for row in json.loads(out)["ranks"]}
+    tables = {path.stem: read(path) for path in folder.iterdir()}
+    ranks, ledger = tables["ranks"], tables["ledger"]
+
+    assert err == ""
+    assert set(tables) == {*fleet_table_names(), *table_names()}
+    assert [str(rank) for rank in ranks["rank"]] == list(rows)
+    assert ranks["compute_ns"].tolist() == [row["compute_ns"] for row in rows.values()]
+    assert tables["stragglers"]["rank"].astype(str).tolist() == ["2"]
+    pieces = (ledger["end_ns"] - ledger["start_ns"]).groupby([ledger["rank"], ledger["cause"]])
+    assert {(str(rank), cause): ns for (rank, cause), ns in pieces.sum().items()} == {
+        (rank, cause): ns for rank, row in rows.items() for cause, ns in row["ledger"].items()
+    }
+    for name in table_names():
+        assert list(tables[name].columns[:3]) == ["rank", "pid", "device"]
+        assert tables[name]["rank"].is_monotonic_increasing
+
+
+@pytest.mark.usefixtures("in_process")
+def test_tables_of_one_report_are_those_of_its_rank(
+    analyze: Analyze, job: Path, tmp_path: Path
+) -> None:
+    analyze(job, "--tables", tmp_path / "all")
+    analyze(job / "rank_2.sqlite", "--tables", tmp_path / "one")
+
+    for name in table_names():
+        whole = pd.read_parquet(tmp_path / "all" / f"{name}.parquet")
+        alone = pd.read_parquet(tmp_path / "one" / f"{name}.parquet")
+        mine = whole[whole["rank"] == "2"].drop(columns="rank").reset_index(drop=True)
+        pd.testing.assert_frame_equal(mine, alone, check_dtype=len(alone) > 0)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_ranks_of_one_report_have_their_own_rows(analyze: Analyze, tmp_path: Path) -> None:
+    fleets.write_rank(
+        "gpu0 s7 kernel k |..bbbb..dddd|\ngpu1 s7 kernel k |..aa....cc..|\n"
+        "t1 cudaLaunchKernel |ab....cd....|\nt1 nvtx step |000000111111|",
+        tmp_path / "both.sqlite",
+        1,
+    )
+    analyze(tmp_path / "both.sqlite", "--expect-ranks", 2, "--tables", tmp_path / "t", "--skip", 0)
+    streams = pd.read_parquet(tmp_path / "t" / "streams.parquet")
+
+    assert streams.groupby("rank")["device"].unique().map(list).to_dict() == {
+        "0": [0],
+        "1": [1],
+    }
+
+
+@pytest.mark.usefixtures("in_process")
+def test_tables_are_whole_where_results_were_kept(
+    analyze: Analyze, job: Path, tmp_path: Path
+) -> None:
+    analyze(job, "-o", tmp_path / "f.json", "--resume")
+    analyze(job, "-o", tmp_path / "f.json", "--resume", "--tables", tmp_path / "t")
+    analyze(job, "--tables", tmp_path / "u")
+
+    for file in (tmp_path / "u").iterdir():
+        assert (tmp_path / "t" / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_rank_whose_tables_cannot_be_kept_keeps_its_verdict(
+    analyze: Analyze, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("overlapcheck.reporting.rank_parts.RankParts.leave", full)
+    code, out, err = analyze(job, "--tables", tmp_path / "t")
+
+    assert (code, out.count("lost")) == (1, 0)
+    assert "no tables of rank_2.sqlite: they could not be written" in err
+    assert len(pd.read_parquet(tmp_path / "t" / "ranks.parquet")) == 4
+
+
+def test_a_folder_of_tables_that_cannot_be_made_is_said_before_any_work(
+    analyze: Analyze, job: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    code, out, err = analyze(job, "--tables", tmp_path / "file" / "t")
+
+    assert (code, out) == (4, "")
+    assert err.count("\n") == 1

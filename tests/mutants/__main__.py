@@ -43,7 +43,7 @@ def main() -> int:
             print(f"{len(fates)} of {len(mutants)}, {alive} alive, {took:.0f} s", flush=True)
 
     print(f"{len(mutants)} mutants; all tests run once first", flush=True)
-    status = run(Suite(mutants, asked.jobs, told, known))
+    status = run(Suite(mutants, asked.jobs, told, known), asked.tests)
     CACHE.write_text(json.dumps(known, indent=0))
     gone = set(may) - {one.key for one in every} if not asked.module else set()
     return _summary(fates, sorted(gone)) if fates else status
@@ -55,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-m", "--module", default="", help=path)
     parser.add_argument("-n", "--number", type=int, default=0, help="a sample of so many")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("-t", "--tests", nargs="+", default=[], help="only these judge: paths")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--alive", action="store_true", help="only those that survived last time")
     return parser.parse_args()

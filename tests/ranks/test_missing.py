@@ -153,6 +153,7 @@ def test_a_word_says_how_many_there_are_to_be(
     assert answer.outcome is outcome
     if answer.missing:
         assert answer.missing.count == expected - 3
+        assert answer.missing.hint.endswith("judge these alone: --expect-ranks 3")
 
 
 def test_a_rank_that_fails_decides_and_a_share_may_be_missing(one: ReportResult) -> None:

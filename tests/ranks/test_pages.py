@@ -12,9 +12,10 @@ from overlapcheck.cli.rank_pages import write_with_pages
 from overlapcheck.errors import OutputUnwritable
 from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.job_reports import JobReports
-from overlapcheck.ranks.pages import draw_pages, telling_ranks
+from overlapcheck.ranks.pages import draw_pages
 from overlapcheck.ranks.pool import ThisProcess
 from overlapcheck.ranks.run import judge_fleet
+from overlapcheck.ranks.telling import telling_ranks
 from tests.ranks import fleets
 
 RANKS = 12

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+from selenium.webdriver.common.by import By
 
 from overlapcheck.renderers.html import RENDERER
 from overlapcheck.report import Report
@@ -76,7 +79,7 @@ class Page:
     def view(self) -> list[float]:
         """The part of the window in view, once all that was asked for is drawn."""
         self.settle()
-        view: list[float] = self.run("return t.view")
+        view: list[float] = self.run("return t.view()")
         return view
 
     def settle(self) -> None:
@@ -112,6 +115,23 @@ class Page:
         self.run("document.querySelector(arguments[0]).click()", css)
         self.settle()
 
+    def wheel(self, x: int, y: int) -> None:
+        """Turns the wheel over the middle of the plot."""
+        plot = self.driver.find_element(By.CSS_SELECTOR, ".plot")
+        origin = ScrollOrigin.from_element(plot)
+        ActionChains(self.driver).scroll_from_origin(origin, x, y).perform()
+        self.settle()
+
+    def ctrl_wheel(self, y: int) -> None:
+        """The same with ctrl, which is also what a pinch on a touch pad sends."""
+        x0, y0 = self.run(
+            "const box = t.plot.getBoundingClientRect();"
+            "return [box.left + box.width / 2, box.top + box.height / 2]"
+        )
+        turned = {"type": "mouseWheel", "x": x0, "y": y0, "deltaX": 0, "deltaY": y, "modifiers": 2}
+        self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", turned)
+        self.settle()
+
     def hover(self, row: int, at_ns: float) -> dict[str, Any]:
         """What the event of a row at a time is said to be, with the pointer over it."""
         self.settle()
@@ -125,7 +145,7 @@ class Page:
             "Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y, "buttons": 0}
         )
         self.settle()
-        said: dict[str, Any] = self.run("return t.hover && t.describe(t.hover)")
+        said: dict[str, Any] = self.run("return t.hover && describe(t, t.hover)")
         return said
 
 

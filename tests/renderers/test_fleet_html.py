@@ -116,6 +116,7 @@ def test_what_ranks_share_and_who_stands_out_is_said(answer: FleetReport, page: 
     assert heads == [
         "Checks",
         "Stragglers: ranks that the others wait for",
+        "A few steps of the ranks that tell most, on one axis",
         "Causes",
         "Ranks unlike the others",
         "Ranks by cause of the time without compute",
@@ -139,7 +140,7 @@ def test_what_ranks_share_and_who_stands_out_is_said(answer: FleetReport, page: 
 def test_what_there_is_nothing_of_has_no_section(answer: FleetReport) -> None:
     none = replace(
         answer, lost=(), stragglers=(), stragglers_total=0, outliers=(), outliers_total=0,
-        causes=(), meetings=(), meetings_total=0, pages=(), checks=(), notes=(),
+        causes=(), meetings=(), meetings_total=0, pages=(), checks=(), notes=(), timelines=(),
     )  # fmt: skip
 
     assert re.findall(r"<h2>(.*?)</h2>", written(none)) == [

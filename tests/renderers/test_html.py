@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -147,13 +146,12 @@ def test_the_causes_row_adds_up_to_the_idle_time(report: Report, page: Page) -> 
 def test_it_zooms_pans_says_what_is_under_the_pointer_and_jumps(report: Report, page: Page) -> None:
     page.open(report)
     page.click("[data-do=all]")
-    page.run("t.figure.scrollIntoView()")
+    page.run("t.element.scrollIntoView()")
     whole = page.view
     plot = page.driver.find_element(By.CSS_SELECTOR, ".plot")
-    over = ScrollOrigin.from_element(plot)
 
-    ActionChains(page.driver).scroll_from_origin(over, 0, -200).perform()
-    ActionChains(page.driver).scroll_from_origin(over, 0, -200).perform()
+    page.ctrl_wheel(-200)
+    page.ctrl_wheel(-200)
     zoomed = page.view
     assert whole[0] < zoomed[0] < zoomed[1] < whole[1]
 
@@ -164,8 +162,8 @@ def test_it_zooms_pans_says_what_is_under_the_pointer_and_jumps(report: Report, 
 
     row, at = page.run(
         "const e = t.events, row = t.data.rows.findIndex((r) => r.role === 'stream');"
-        "const i = e.range(row, t.view[0], t.view[1])[0]; "
-        "return [row, (Math.max(e.start[i], t.view[0]) + Math.min(e.end[i], t.view[1])) / 2]"
+        "const i = e.range(row, t.view()[0], t.view()[1])[0]; "
+        "return [row, (Math.max(e.start[i], t.view()[0]) + Math.min(e.end[i], t.view()[1])) / 2]"
     )
     said = page.hover(row, at)
     shown = page.driver.find_element(By.CSS_SELECTOR, ".tip")
@@ -179,31 +177,34 @@ def test_it_zooms_pans_says_what_is_under_the_pointer_and_jumps(report: Report, 
     assert page.console() == [] and page.requests() == []
 
 
-def test_the_wheel_zooms_about_the_pointer_and_lets_the_page_scroll_at_the_end(
-    pageable: Report, page: Page
-) -> None:
+def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl(pageable: Report, page: Page) -> None:
     page.open(pageable)
     page.click("[data-do=all]")
-    page.run("t.figure.scrollIntoView()")
-    before = page.view
-    origin = ScrollOrigin.from_element(page.driver.find_element(By.CSS_SELECTOR, ".plot"))
+    page.run("t.element.scrollIntoView()")
+    before, top = page.view, page.run("return scrollY")
 
-    ActionChains(page.driver).scroll_from_origin(origin, 0, -200).perform()
+    page.wheel(0, 200)
+    assert page.view == before and page.run("return scrollY") > top
+    page.wheel(0, -200)
+    assert page.view == before and page.run("return scrollY") == top
 
+    page.ctrl_wheel(-200)
     after = page.view
     assert after[1] - after[0] < before[1] - before[0]
-    assert sum(after) == pytest.approx(sum(before), rel=0.02)
-    ActionChains(page.driver).scroll_from_origin(origin, 200, 0).perform()
+    assert sum(after) == pytest.approx(sum(before), rel=0.02), "about the pointer, in the middle"
+    page.wheel(200, 0)
     panned = page.view
     assert panned[0] > after[0] and panned[1] - panned[0] == pytest.approx(after[1] - after[0])
-    ActionChains(page.driver).scroll_from_origin(origin, 0, 600).perform()
-    ActionChains(page.driver).scroll_from_origin(origin, 0, 600).perform()
+    page.ctrl_wheel(600)
+    page.ctrl_wheel(600)
     assert page.view == before
+    assert page.run("return scrollY") == top
+    assert page.run("return visualViewport.scale") == 1
 
 
 def test_dragging_pans_within_the_window(pageable: Report, page: Page) -> None:
     page.open(pageable)
-    page.run("t.figure.scrollIntoView()")
+    page.run("t.element.scrollIntoView()")
     page.click("[data-do=zoom-in]")
     before = page.view
     plot = page.driver.find_element(By.CSS_SELECTOR, ".plot")
@@ -254,7 +255,7 @@ def test_hovering_a_copy_says_name_duration_bytes_speed_and_cause(
         f" AND end > {pageable.devices[0].window.start_ns} ORDER BY start LIMIT 1",
     )
     page.open(pageable)
-    page.run("t.figure.scrollIntoView()")
+    page.run("t.element.scrollIntoView()")
     row, at = page.run(
         "const e = t.events, row = t.data.rows.findIndex((r) => r.label === 's13');"
         "const i = e.first[row]; return [row, (e.start[i] + e.end[i]) / 2]"
@@ -388,7 +389,7 @@ def hostile(real_export: RealExport, tmp_path: Path) -> Report:
 
 def test_hostile_names_are_shown_and_inert(hostile: Report, page: Page) -> None:
     page.open(hostile)
-    page.run("t.figure.scrollIntoView()")
+    page.run("t.element.scrollIntoView()")
 
     for row in range(page.run("return t.rows.length")):
         at = page.run("return (t.events.start[t.events.first[arguments[0]]] || 0) + 1", row)

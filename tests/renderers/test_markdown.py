@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from overlapcheck.renderers import renderer_for_file, renderers
-from overlapcheck.renderers.markdown import MARKER
+from overlapcheck.renderers._markdown_text import MARKER
 from overlapcheck.report import Report
 from tests.renderers.reports import EVERY, MARKUP, REPORTS, big_report, golden
 from tests.renderers.test_terminal import a_check, a_report, hostile_report

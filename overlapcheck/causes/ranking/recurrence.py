@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlapcheck.causes._base import Evidence
-from overlapcheck.columns import ABSENT, Mask
+from overlapcheck.columns import ABSENT, Mask, one_of
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements, Measurements, Names, WindowSource
@@ -112,5 +112,4 @@ def _call(cause: str, row: int, device: DeviceMeasurements, names: Names) -> str
 
 
 def _pieces(cause: str, ledger: IdleLedger) -> IdleLedger:
-    reason = next((one for one in Reason if one.cause == cause), None)
-    return ledger.rows(ledger.reason == (ABSENT if reason is None else reason))
+    return ledger.rows(one_of(ledger.reason, [one for one in Reason if one.cause == cause]))

@@ -30,7 +30,7 @@ def device_reasons(
     reason = np.full(len(parts), Reason.UNEXPLAINED, dtype=np.int8)
     call = np.full(len(parts), ABSENT, dtype=np.int32)
     transfers = np.zeros(len(parts), dtype=np.bool_)
-    rows = np.flatnonzero((parts.part == Part.FILL) & (parts.operation != ABSENT))
+    rows = np.flatnonzero(parts.part == Part.FILL)
     if rows.size:
         fills = Fills(rows, parts, host_reason, host_call, given)
         reason[rows], call[rows] = _queued(fills, *first_that_fits(RULES.fill, fills, rows.size))
@@ -45,8 +45,6 @@ def device_reasons(
 def _queued(fills: Fills, reason: Codes, call: Rows) -> tuple[Codes, Rows]:
     """The same, after copies have looked at the copies before them."""
     rows = np.flatnonzero(fills.is_copy)
-    if rows.size == 0:
-        return reason, call
     for rule in RULES.queue:
         ruling = rule.decide(Queue(fills, rows, reason[rows], call[rows]))
         said, blamed = reason[rows], call[rows]

@@ -123,8 +123,7 @@ class Fills:
         piece = self.parts.piece
         own = np.where(self.host_reason != ABSENT, np.arange(len(self.parts)), ABSENT)
         latest = np.maximum.accumulate(own)[self.rows]
-        same = (latest != ABSENT) & (piece[latest] == piece[self.rows])
-        return np.where(same, latest, ABSENT)
+        return np.where(piece[latest] == piece[self.rows], latest, ABSENT)
 
     @cached_property
     def last_compute_ns(self) -> Ints:
@@ -200,7 +199,7 @@ def waited_for_by_host(fills: Fills) -> Ruling:
     """
     parts, rows, held = fills.parts, fills.rows, fills.given.host.held
     following = np.minimum(rows + 1, len(parts) - 1)
-    awaited = fills.is_copy & (following > rows) & (parts.part[following] == Part.HOST)
+    awaited = fills.is_copy & (parts.part[following] == Part.HOST)
     awaited &= parts.piece[following] == parts.piece[rows]
     mine = np.flatnonzero(awaited)
     tid = fills.ops.tid[parts.operation[following[mine]]]
@@ -229,7 +228,8 @@ def issued_after_a_wait(fills: Fills) -> Ruling:
         calls = held.of_thread(thread)
         mine = np.flatnonzero(late & (ops.tid[fills.op] == thread))
         at = last_at_or_before(calls.end_ns, issue[mine])
-        close = (at != ABSENT) & (issue[mine] - taken(calls.end_ns, at, 0) <= limits.drain_slack_ns)
+        close = issue[mine] - taken(calls.end_ns, at, 0) <= limits.drain_slack_ns
+        # Behind a graph launch, as behind no call at all, the thread was not held.
         close &= taken(calls.reason, at, Reason.GRAPH_LAUNCH) != Reason.GRAPH_LAUNCH
         row[mine[close]] = held.from_row_of(thread) + at[close]
     reason = taken(held.reason, row, Reason.UNEXPLAINED)
@@ -288,7 +288,7 @@ def before_all_compute(fills: Fills) -> Ruling:
     """Nothing was computed before it: what counts is by which order compute waited for it."""
     given, ops, parts, rows = fills.given, fills.ops, fills.parts, fills.rows
     computed = np.flatnonzero(ops.work == Work.COMPUTE)
-    first_ns = ops.start_ns[computed[0]] if computed.size else 0
+    first_ns = ops.start_ns[computed[0]] if computed.size else ABSENT_TIME
     following = np.minimum(rows + 1, len(parts) - 1)
     inside = (following > rows) & (parts.piece[following] == parts.piece[rows])
     waiting = np.where(inside, parts.operation[following], parts.kernel[rows])

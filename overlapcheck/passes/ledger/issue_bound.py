@@ -44,7 +44,7 @@ def issue_bound(
     from_ns = np.minimum.reduceat(issued[order], first)
     to_ns = np.maximum.reduceat(issued[order], first)
     done_ns = np.maximum.reduceat(began[order], first)
-    bound = done_ns - to_ns <= (1 - limits.issue_bound_share) * (done_ns - from_ns)
+    bound = to_ns - from_ns >= limits.issue_bound_share * (done_ns - from_ns)
     return Intervals.of(from_ns[bound], done_ns[bound])
 
 

@@ -57,7 +57,7 @@ class Queue:
 
 def behind_the_engine(queue: Queue) -> Ruling:
     """Only the engine ties two copies: the earlier one is what the later one waited for."""
-    holding = np.append(queue.by_engine[1:], False) & ~queue.settled & ~queue.follows_host
+    holding = np.append(queue.by_engine[1:], False) & ~queue.settled
     return Ruling(queue.by_engine | holding, Reason.COPY_ENGINE)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME, Codes, Index, Mask
+from overlapcheck.columns import ABSENT_TIME, Codes, Index, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.passes.ledger.hardware_queues import stood_behind
 from overlapcheck.passes.ledger.idle_parts import Part, Parts
@@ -86,7 +86,7 @@ def just_before(waits: Waits) -> Ruling:
 def staged(waits: Waits) -> Ruling:
     """The call of the copy that follows was open: it is staged on the host before it runs."""
     ops, parts = waits.given.ops, waits.parts
-    operation = np.maximum(parts.operation[waits.rows], 0)
+    operation = parts.operation[waits.rows]
     rows = waits.before_transfer & (ops.launch_start_ns[operation] <= parts.start_ns[waits.rows])
     rows &= ops.launch_end_ns[operation] >= parts.end_ns[waits.rows]
     return Ruling(rows, waits.reason[waits.following])
@@ -104,7 +104,7 @@ def late_start(waits: Waits) -> Ruling:
     thread        [L]                what the thread does later delays nothing
     """
     parts, rows, before = waits.parts, waits.rows, waits.previous
-    same = (before < rows) & (parts.operation[before] == parts.operation[rows])
+    same = parts.operation[before] == parts.operation[rows]
     same &= (parts.piece[before] == parts.piece[rows]) & (parts.part[before] == Part.HOST)
     return Ruling(same, Reason.LATE_START)
 
@@ -112,7 +112,7 @@ def late_start(waits: Waits) -> Ruling:
 def behind_unrelated_work(waits: Waits) -> Ruling:
     """Nothing known held it, and it began when unrelated work of another stream had ended."""
     given, operation = waits.given, waits.parts.operation[waits.rows]
-    rows = np.flatnonzero((operation != ABSENT) & (waits.parts.part[waits.rows] == Part.LATENCY))
+    rows = np.flatnonzero(waits.parts.part[waits.rows] == Part.LATENCY)
     behind = stood_behind(operation[rows], given.ops, given.depends, given.queues, given.limits)
     shown = np.zeros(waits.rows.size, dtype=np.bool_)
     shown[rows] = (

@@ -13,11 +13,10 @@ import numpy as np
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.grouping import ordered
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import HostEvents, StepGraph
 
-LONGEST_NS = 50_000
-"""A longer call is one that a repair may concern."""
 _CONCERN_REPAIRS = (
     *(ApiKind.SYNC, ApiKind.SYNC_COPY, ApiKind.ALLOCATION, ApiKind.MODULE_LOAD),
     *(ApiKind.GRAPH_BUILD, ApiKind.CAPTURE),
@@ -61,7 +60,7 @@ def _kept(graph: StepGraph) -> Mask:
     """Events that begin a thread, hand over, wait or are waited for, or that a repair concerns."""
     events, half = graph.events, 2 * len(graph.operations)
     keep: Mask = events.previous == ABSENT
-    keep |= events.end_ns - events.start_ns > LONGEST_NS
+    keep |= events.end_ns - events.start_ns > REPLAY.concerns_repair_ns
     keep |= np.isin(events.kind, _CONCERN_REPAIRS)
     handed = graph.operations.event
     keep[handed[handed != ABSENT]] = True

@@ -12,21 +12,10 @@ import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, Mask
 from overlapcheck.grouping import distinct
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, HostEvents, Links, StepGraph, Why
 from overlapcheck.trace import Strings
 
-SHORTEST_WAIT_NS = 10_000
-"""A shorter gap is the thread's own."""
-OUTSIDE_NS = 100_000
-"""A longer wait that no thread of the process ended was ended from outside."""
-RESUMES_NS = 50_000
-"""A thread that was waited for is followed this soon."""
-RESUMES_SHARE = 0.15
-"""Or, where the wait was long, within this share of it."""
-ACTIVE_SHARE = 0.5
-"""A gap is a wait for another thread only where that one is at work for this much of it."""
-WAKES_NS = 2_000
-"""Least time that a wait takes that need not wait."""
 WAITING = frozenset(
     [
         "pthread_cond_wait",
@@ -71,7 +60,7 @@ def with_hand_offs(graph: StepGraph, strings: Strings) -> StepGraph:
     works = ~waiting | strings.matching(events.name_id, _WORKS_TOO.__contains__)
     activity = {tid: _activity(events, tid, works) for tid in distinct(events.tid).tolist()}
     launching = np.isin(events.tid, distinct(events.tid[events.kind != OF_SYSTEM]))
-    long = events.end_ns - events.start_ns >= SHORTEST_WAIT_NS
+    long = events.end_ns - events.start_ns >= REPLAY.shortest_wait_ns
     found: list[tuple[int, int, int, Why]] = []
     own, gap = events.own_ns.copy(), events.gap_ns.copy()
     for event in np.flatnonzero(launching & waiting & long).tolist():
@@ -79,26 +68,26 @@ def with_hand_offs(graph: StepGraph, strings: Strings) -> StepGraph:
         other = _last_of_others(activity, int(events.tid[event]), begin, end)
         node = int(graph.call_end(np.array(event)))
         if other is not None and end - other.end_ns <= max(
-            RESUMES_NS, RESUMES_SHARE * (end - begin)
+            REPLAY.resumes_ns, REPLAY.resumes_share * (end - begin)
         ):
             found.append((other.event, node, end - other.end_ns, Why.HAND_OFF))
-            own[event] = WAKES_NS
-        elif end - begin >= OUTSIDE_NS:
+            own[event] = REPLAY.wakes_ns
+        elif end - begin >= REPLAY.outside_wait_ns:
             found.append((ORIGIN, node, end, Why.OUTSIDE))
-            own[event] = WAKES_NS
-    long = events.gap_ns >= SHORTEST_WAIT_NS
+            own[event] = REPLAY.wakes_ns
+    long = events.gap_ns >= REPLAY.shortest_wait_ns
     for event in np.flatnonzero(launching & long & (events.previous != ABSENT)).tolist():
         end = int(events.start_ns[event])
         begin = end - int(events.gap_ns[event])
         other = _last_of_others(activity, int(events.tid[event]), begin, end)
         if (
             other is not None
-            and end - other.end_ns <= max(RESUMES_NS, RESUMES_SHARE * (end - begin))
-            and other.end_ns - other.begin_ns >= ACTIVE_SHARE * (end - begin)
+            and end - other.end_ns <= max(REPLAY.resumes_ns, REPLAY.resumes_share * (end - begin))
+            and other.end_ns - other.begin_ns >= REPLAY.active_share * (end - begin)
         ):
             node = int(graph.call_start(np.array(event)))
             found.append((other.event, node, end - other.end_ns, Why.HAND_OFF))
-            gap[event] = WAKES_NS
+            gap[event] = REPLAY.wakes_ns
     return replace(
         graph,
         events=replace(events, own_ns=own, gap_ns=gap),

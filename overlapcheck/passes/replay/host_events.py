@@ -8,12 +8,10 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, Rows
 from overlapcheck.grouping import distinct, ordered
 from overlapcheck.passes.process import ProcessTables
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import OF_SYSTEM, HostEvents
 from overlapcheck.trace_tables import ApiCalls, OsCalls
-
-SHORTEST_OS_CALL_NS = 5_000
-"""Shorter calls of the operating system wait for nobody and are part of a gap."""
 
 
 def host_events(process: ProcessTables, start_ns: int, end_ns: int) -> tuple[HostEvents, Ints]:
@@ -27,7 +25,7 @@ def host_events(process: ProcessTables, start_ns: int, end_ns: int) -> tuple[Hos
     calls, system = process.calls, _outside_of_cuda(process)
     rows = _outermost(calls.start_ns, calls.end_ns, calls.tid, start_ns, end_ns)
     waits = _outermost(system.start_ns, system.end_ns, system.tid, start_ns, end_ns)
-    long = system.end_ns[waits] - system.start_ns[waits] >= SHORTEST_OS_CALL_NS
+    long = system.end_ns[waits] - system.start_ns[waits] >= REPLAY.shortest_os_call_ns
     waits = waits[long]
     waits = waits[_apart(calls.rows(rows), system.rows(waits))]
     tid = np.concatenate((calls.tid[rows], system.tid[waits]))

@@ -15,29 +15,16 @@ from overlapcheck.passes.replay.condensed import condensed
 from overlapcheck.passes.replay.hand_offs import with_hand_offs
 from overlapcheck.passes.replay.host_events import host_events
 from overlapcheck.passes.replay.waited import waited_ns
-from overlapcheck.passes.replay.waits import SUBMITS_AT_LEAST_NS, waits
+from overlapcheck.passes.replay.waits import waits
+from overlapcheck.replay_thresholds import LINK_BYTES_PER_NS, REPLAY
 from overlapcheck.searches import taken
 from overlapcheck.step_graph import GraphOperations, HostEvents, Links, StepGraph, Why
 from overlapcheck.trace import Gpu
 
-FEWEST_STEPS = 4
 _TIMES_AS_MUCH = 3
-QUEUE_LENGTH = 1_000
-"""Operations of a stream that may be under way; measured 1 000 to 1 024 on Linux."""
-EXPLAINED_NS = 100_000
-"""A longer wait behind a link has another reason, which stays unexplained."""
-_LAUNCHES_NS, _FOLLOWS_NS = 4_000, 1_000
-_TYPICAL = 30
-"""Percentile of lags that is taken for the lag of a link that did not hold anything up."""
 _DEVICE = (
     Relation.STREAM, Relation.EVENT, Relation.NULL_STREAM, Relation.ENGINE, Relation.GRAPH
 )  # fmt: skip
-
-
-_LINK_BYTES_PER_NS = ((9, 55.0), (8, 25.0), (0, 12.0))
-"""What pinned copies reach over PCI Express 5, 4 and 3, which devices of a major compute
-capability from here on have: 86 to 88 % of 63, 31.5 and 15.8 GB/s."""
-_UNKNOWN_LINK = 25.0
 
 
 def step_graph(
@@ -58,7 +45,7 @@ def step_graph(
         None where there are too few steps to tell their pace, or a few hold many times as much.
     """
     order, steps = device.order, device.steps
-    if len(steps) < FEWEST_STEPS:
+    if len(steps) < REPLAY.fewest_steps:
         return None
     first = _first_replayed(order, steps, most_operations)
     if first is None:
@@ -87,7 +74,7 @@ def step_graph(
         waited_ns=waited_ns(ops, blocks, device.collectives),
     )
     # A device may have nothing but collectives: their pace is no step's.
-    if np.unique(operations.step[counted & (ops.work == Work.COMPUTE)]).size < FEWEST_STEPS:
+    if np.unique(operations.step[counted & (ops.work == Work.COMPUTE)]).size < REPLAY.fewest_steps:
         return None
     number = np.full(len(all_ops), ABSENT, dtype=np.intp)
     number[rows] = np.arange(rows.size)
@@ -111,8 +98,8 @@ def step_graph(
 
 def _link_rate(gpu: Gpu | None) -> float:
     if gpu is None or gpu.compute_capability is None:
-        return _UNKNOWN_LINK
-    return next(rate for least, rate in _LINK_BYTES_PER_NS if gpu.compute_capability >= least)
+        return REPLAY.unknown_link_bytes_per_ns
+    return next(rate for least, rate in LINK_BYTES_PER_NS if gpu.compute_capability >= least)
 
 
 def _blocks(process: ProcessTables, ops: Operations, rows: Index) -> Ints:
@@ -157,7 +144,7 @@ def _first_replayed(order: Order, steps: StepTimes, most: int) -> int | None:
     last = np.searchsorted(order.operations.start_ns, steps.end_ns[-1])
     few = np.flatnonzero(last - starts <= most)
     fitting = int(few[0]) if few.size else len(steps)
-    first = min(fitting, len(steps) - FEWEST_STEPS)
+    first = min(fitting, len(steps) - REPLAY.fewest_steps)
     return first if last - starts[first] <= _TIMES_AS_MUCH * most else None
 
 
@@ -167,11 +154,11 @@ def _with_waits(graph: StepGraph, event: Index, operation: Index) -> StepGraph:
     last = np.full(len(events), np.iinfo(np.int64).min)
     np.maximum.at(last, event, ops.end_ns[operation])
     binds = last > events.start_ns
-    own = np.where(binds, np.minimum(events.own_ns, SUBMITS_AT_LEAST_NS), events.own_ns)
+    own = np.where(binds, np.minimum(events.own_ns, REPLAY.returns_ns), events.own_ns)
     # A pageable copy may return while its last part is still under way: the lag is negative then.
     spare = events.end_ns[event] - ops.end_ns[operation]
     # What a call that frees does, it does when all has ended.
-    rest = np.where(events.frees, events.own_ns, SUBMITS_AT_LEAST_NS)[event]
+    rest = np.where(events.frees, events.own_ns, REPLAY.returns_ns)[event]
     lag = np.where(binds[event], events.end_ns[event] - last[event], rest)
     held = Links.between(
         graph.end_of(operation), graph.call_end(event), np.minimum(lag, spare), Why.WAIT
@@ -186,13 +173,13 @@ def _with_full_queues(graph: StepGraph) -> StepGraph:
     ops, events = graph.operations, graph.events
     handed = np.flatnonzero(ops.event != ABSENT)
     order = handed[ordered(ops.stream[handed], events.start_ns[ops.event[handed]])]
-    if order.size <= QUEUE_LENGTH:
+    if order.size <= REPLAY.queue_length:
         return graph
-    early, late = order[:-QUEUE_LENGTH], order[QUEUE_LENGTH:]
+    early, late = order[: -REPLAY.queue_length], order[REPLAY.queue_length :]
     event = ops.event[late].astype(np.intp)
     fits = (ops.stream[early] == ops.stream[late]) & (ops.end_ns[early] <= events.end_ns[event])
     early, event = early[fits], event[fits]
-    lag = np.minimum(events.end_ns[event] - ops.end_ns[early], 2 * SUBMITS_AT_LEAST_NS)
+    lag = np.minimum(events.end_ns[event] - ops.end_ns[early], 2 * REPLAY.returns_ns)
     held = event[ops.end_ns[early] > events.start_ns[event]]
     own = events.own_ns.copy()
     own[held] = np.minimum(own[held], _typical_own(events, held))
@@ -225,7 +212,7 @@ def _to_starts(graph: StepGraph, order: Order, number: Index) -> list[Links]:
     for relation in _DEVICE:
         mine = inside & (known.relation == relation)
         one, other = before[mine], after[mine]
-        agrees = ops.end_ns[one] <= ops.start_ns[other] + _FOLLOWS_NS
+        agrees = ops.end_ns[one] <= ops.start_ns[other] + REPLAY.follows_ns
         parts.append((graph.end_of(one[agrees]), other[agrees], Why(relation)))
     node = np.concatenate([part[0] for part in parts])
     to = np.concatenate([part[1] for part in parts])
@@ -234,17 +221,17 @@ def _to_starts(graph: StepGraph, order: Order, number: Index) -> list[Links]:
     spare = ops.start_ns[to] - times[node]
     last = _latest_of_each(to, times[node], len(ops))
     kernel = ops.work[to] == Work.COMPUTE
-    usual = np.empty(spare.size, dtype=np.int64)
+    usual, share = np.empty(spare.size, dtype=np.int64), REPLAY.usual_lag_share
     for sort in np.unique(why).tolist():
         for among in (kernel, ~kernel):
             mine = (why == sort) & among
             seen = spare[mine & last]
-            plain = _LAUNCHES_NS if sort == Why.LAUNCH else _FOLLOWS_NS
-            usual[mine] = max(0, int(np.percentile(seen, _TYPICAL))) if seen.size else plain
+            plain = REPLAY.launches_ns if sort == Why.LAUNCH else REPLAY.follows_ns
+            usual[mine] = max(0, int(np.quantile(seen, share))) if seen.size else plain
     lag = np.minimum(usual, spare)
     arrival = times[node] + lag
     binding = _latest_of_each(to, arrival, len(ops))
-    lag += np.where(binding, np.minimum(ops.start_ns[to] - arrival, EXPLAINED_NS), 0)
+    lag += np.where(binding, np.minimum(ops.start_ns[to] - arrival, REPLAY.explained_ns), 0)
     return [
         Links.between(
             node[why == sort], graph.start_of(to[why == sort]), lag[why == sort], Why(sort)

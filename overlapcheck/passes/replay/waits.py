@@ -8,12 +8,8 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.grouping import ordered
 from overlapcheck.order import Edges, Relation
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import GraphOperations, HostEvents
-
-SUBMITS_AT_LEAST_NS = 3_000
-"""What a call costs that need not wait: measured for synchronisations of an idle device."""
-LONG_ALLOCATION_NS = 20_000
-"""A longer allocation during which the device fell idle has waited for it."""
 
 
 def waits(
@@ -65,7 +61,7 @@ def _by_time(operations: GraphOperations, events: HostEvents) -> tuple[Index, In
     submitted = np.sort(submitted)
     latest = _row_of_latest_end(operations.end_ns[order])
     allocates = events.kind == ApiKind.ALLOCATION
-    long = events.end_ns - events.start_ns >= LONG_ALLOCATION_NS
+    long = events.end_ns - events.start_ns >= REPLAY.long_allocation_ns
     may = np.flatnonzero((events.kind == ApiKind.SYNC) | (allocates & (events.frees | long)))
     at = np.searchsorted(submitted, events.start_ns[may]) - 1
     may, at = may[at >= 0], at[at >= 0]

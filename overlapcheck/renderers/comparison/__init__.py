@@ -5,6 +5,7 @@ They are the formats of a report, with the same names and suffixes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -27,7 +28,7 @@ class ComparisonRenderer(Protocol):
 
 
 @cache
-def comparison_renderers() -> dict[str, ComparisonRenderer]:
+def comparison_renderers() -> Mapping[str, ComparisonRenderer]:
     """All formats of a comparison by name."""
     return formats_in(__name__, __path__)
 

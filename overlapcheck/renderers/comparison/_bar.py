@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from overlapcheck.comparison import DeviceComparison, Side
+from overlapcheck.renderers._end_to_end import laid_out
 
 COMPUTE = "compute"
 _REST = "no compute"
@@ -64,11 +65,8 @@ def _bar(name: str, side: Side, step_ns: float | None) -> Bar:
         *((entry.cause, entry.ns) for entry in side.idle),
         (_REST, rest_ns),
     ]
-    parts, done = [], 0
-    for cause, ns in divided:
-        if ns > 0:
-            # By rounding each part's end the last one ends where the step does.
-            start, end = (round(at * length_ns / window_ns) for at in (done, done + ns))
-            parts.append(Part(cause, start, end, ns / window_ns))
-            done += ns
-    return Bar(name, side, step_ns is not None, tuple(parts))
+    parts = tuple(
+        Part(cause, start, end, ns / window_ns)
+        for cause, start, end, ns in laid_out(divided, window_ns, length_ns)
+    )
+    return Bar(name, side, step_ns is not None, parts)

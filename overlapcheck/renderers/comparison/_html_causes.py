@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlapcheck.comparison import Appeared, Change, DeviceComparison, Quantity
 from overlapcheck.quantities import duration, percent
+from overlapcheck.renderers._cause_looks import LOOKS, number_of
 from overlapcheck.renderers._html_causes import advice_list
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers.comparison import _words as words
@@ -12,7 +13,7 @@ from overlapcheck.renderers.comparison._bar import COMPUTE, Bar, Part, bars
 _CLASSES = {Change.BETTER: "pass", Change.WORSE: "fail"}
 
 
-def steps_block(device: DeviceComparison, slot: dict[str, int]) -> Html:
+def steps_block(device: DeviceComparison) -> Html:
     """The median steps of both sides, one under the other to one scale."""
     both = bars(device)
     longest_ns = max(*(bar.length_ns for bar in both), 1)
@@ -20,7 +21,7 @@ def steps_block(device: DeviceComparison, slot: dict[str, int]) -> Html:
     return el(
         "figure",
         el("h3", f"{title} of both sides, to one scale"),
-        *(_bar(bar, longest_ns, slot) for bar in both),
+        *(_bar(bar, longest_ns) for bar in both),
         el(
             "p",
             el("span", cls="sw k0"),
@@ -31,12 +32,12 @@ def steps_block(device: DeviceComparison, slot: dict[str, int]) -> Html:
     )
 
 
-def _bar(bar: Bar, longest_ns: int, slot: dict[str, int]) -> Html:
+def _bar(bar: Bar, longest_ns: int) -> Html:
     width = 100 * bar.length_ns / longest_ns
     slabs = [
         el(
             "span",
-            cls=f"slab sw {_color(part.name, slot)}",
+            cls=f"slab sw {_color(part.name)}",
             style=f"flex-grow:{part.end_ns - part.start_ns}",
             title=_said(part),
         )
@@ -57,27 +58,25 @@ def _said(part: Part) -> str:
     return f"{part.name} {duration(part.end_ns - part.start_ns)} ({percent(part.share)})"
 
 
-def _color(cause: str, slot: dict[str, int]) -> str:
+def _color(cause: str) -> str:
     if cause == COMPUTE:
         return "k0"
-    return f"c{slot[cause]}" if cause in slot else "k6"
+    return f"c{number_of(cause)}" if cause in LOOKS else "k6"
 
 
-def ledger_table(device: DeviceComparison, slot: dict[str, int]) -> Html | None:
+def ledger_table(device: DeviceComparison) -> Html | None:
     """Time without compute by cause: a bar for each side, the numbers, and what became of it."""
     if not device.ledger:
         return None
     longest = max((n for q in device.ledger for n in (q.base, q.new) if n), default=0.0) or 1.0
-    rows = [_row(device, quantity, longest, slot) for quantity in words.divided(device)]
+    rows = [_row(device, quantity, longest) for quantity in words.divided(device)]
     head = ("cause", "base over new", "base", "new", "change", "noise", "")
     caption = words.divided_title(device).capitalize()
     return el("div", table(head, rows, "nlrrrrl", caption), cls="pairs")
 
 
-def _row(
-    device: DeviceComparison, quantity: Quantity, longest: float, slot: dict[str, int]
-) -> tuple[Child, ...]:
-    color = _color(quantity.name, slot)
+def _row(device: DeviceComparison, quantity: Quantity, longest: float) -> tuple[Child, ...]:
+    color = _color(quantity.name)
     pair = [
         el("span", cls=f"sw {color} {look}", style=f"width:{100 * (number or 0.0) / longest:.2f}%")
         for number, look in ((quantity.base, "was"), (quantity.new, "is"))
@@ -99,10 +98,10 @@ def _row(
     )
 
 
-def causes_block(device: DeviceComparison, slot: dict[str, int]) -> Html | None:
+def causes_block(device: DeviceComparison) -> Html | None:
     """New causes with what to do, then those that are gone."""
-    new = [_cause(one, "new", "fail", slot) for one in device.new_causes]
-    gone = [_cause(one, "gone", "pass", slot) for one in device.gone]
+    new = [_cause(one, "new", "fail") for one in device.new_causes]
+    gone = [_cause(one, "gone", "pass") for one in device.gone]
     if not new and not gone:
         return None
     return html(
@@ -111,12 +110,12 @@ def causes_block(device: DeviceComparison, slot: dict[str, int]) -> Html | None:
     )
 
 
-def _cause(one: Appeared, word: str, look: str, slot: dict[str, int]) -> Html:
+def _cause(one: Appeared, word: str, look: str) -> Html:
     per_step = one.per_step_ns is not None
     head = el(
         "summary",
         el("span", "+" if word == "new" else "\u2212", cls="rank num"),
-        el("span", cls=f"sw {_color(one.cause, slot)}"),
+        el("span", cls=f"sw {_color(one.cause)}"),
         el("span", one.cause, cls="cause"),
         el("span", words.cost(one), cls="cost num"),
         # Without steps the cost is this share already.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from overlapcheck.comparison import Change, Comparison, DeviceComparison, Quantity
 from overlapcheck.quantities import duration, percent
-from overlapcheck.renderers._html_causes import slots
 from overlapcheck.renderers._html_head import definitions
 from overlapcheck.renderers._html_markup import Child, Html, el, html, table
 from overlapcheck.renderers._html_page import header, page, verdict
+from overlapcheck.renderers._html_shared_axis import SHARED_AXIS_SCRIPTS
 from overlapcheck.renderers.comparison import _words as words
 from overlapcheck.renderers.comparison._html_causes import causes_block, ledger_table, steps_block
+from overlapcheck.renderers.comparison._html_timelines import timelines_block, timelines_data
 
 _CLASSES = {
     Change.BETTER: "pass",
@@ -35,16 +36,20 @@ class ComparisonHtml:
         return page(
             f"{word} {first.base.report} against {first.new.report}",
             _body(comparison),
-            styles=("style.css", "comparison.css"),
-            scripts=("page.js",),
-            data=[],
+            styles=("style.css", "shared_axis.css", "comparison.css"),
+            scripts=("theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
+            data=[timelines_data(device) for device, _ in _titled(comparison)],
         )
 
 
+def _titled(comparison: Comparison) -> list[tuple[DeviceComparison, str]]:
+    """Devices and their titles, the worst first."""
+    titled = zip(comparison.devices, words.titles(comparison), strict=True)
+    return sorted(titled, key=lambda pair: _ORDER.index(pair[0].change))
+
+
 def _body(comparison: Comparison) -> Html:
-    titled = list(zip(comparison.devices, words.titles(comparison), strict=True))
-    titled.sort(key=lambda pair: _ORDER.index(pair[0].change))
-    slot = slots(side.idle for device, _ in titled for side in (device.base, device.new))
+    titled = _titled(comparison)
     code = f"exit code {int(comparison.exit_code)}"
     judged = words.outcome(comparison)
     first = comparison.devices[0]
@@ -63,7 +68,7 @@ def _body(comparison: Comparison) -> Html:
             "main",
             _remarks(comparison),
             _contents(titled) if len(titled) > 1 else None,
-            *(_device(*one, n, len(titled), slot) for n, one in enumerate(titled)),
+            *(_device(*one, n, len(titled)) for n, one in enumerate(titled)),
         ),
         el("footer", el("p", f"Noise: {comparison.noise_rule}.", cls="dim")),
     )
@@ -100,16 +105,15 @@ def _contents(titled: list[tuple[DeviceComparison, str]]) -> Html:
     return el("nav", el("ol", *links), aria_label="devices")
 
 
-def _device(
-    device: DeviceComparison, title: str, number: int, devices: int, slot: dict[str, int]
-) -> Html:
+def _device(device: DeviceComparison, title: str, number: int, devices: int) -> Html:
     heading = el("h2", f"{title}, {words.gpu(device)}")
     content = html(
         _quantities(device),
         _divided(device),
-        steps_block(device, slot),
-        ledger_table(device, slot),
-        causes_block(device, slot),
+        steps_block(device),
+        timelines_block(device, number),
+        ledger_table(device),
+        causes_block(device),
     )
     facts = {"cls": "device", "id": f"device-{number}"}
     if devices == 1:

@@ -5,6 +5,7 @@ They are formats of a report, with the same names and suffixes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -27,7 +28,7 @@ class FleetRenderer(Protocol):
 
 
 @cache
-def fleet_renderers() -> dict[str, FleetRenderer]:
+def fleet_renderers() -> Mapping[str, FleetRenderer]:
     """All formats of many ranks by name."""
     return formats_in(__name__, __path__)
 

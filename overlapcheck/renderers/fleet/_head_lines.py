@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from overlapcheck.fleet import FleetCheck, FleetReport
-from overlapcheck.quantities import count_of, percent, percent_beside
+from overlapcheck.quantities import count_of, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import (
     Cell,
@@ -18,7 +18,7 @@ from overlapcheck.renderers._terminal_text import (
     text_of,
     width_of,
 )
-from overlapcheck.renderers.fleet._words import grounds
+from overlapcheck.renderers.fleet._words import grounds, limit, measured
 from overlapcheck.renderers.formats.page import columns
 from overlapcheck.verdict import Outcome
 
@@ -55,21 +55,19 @@ def check_lines(checks: Sequence[FleetCheck]) -> list[Text]:
     rows: list[Sequence[Cell]] = [
         ["check", "ranks", "failed", "unsure", "median", "worst", "limit", "worst rank"]
     ]
-    for check in checks:
-        sign = ">=" if check.at_least else "<="
-        rows.append(
-            [
-                styled(
-                    check.name,
-                    OUTCOME_STYLES[check.outcome] if check.outcome is not Outcome.PASS else "",
-                ),
-                str(check.ranks),
-                str(check.failed),
-                str(check.inconclusive),
-                percent(check.median),
-                percent_beside(check.worst, check.limit if check.failed else None),
-                f"{sign} {percent(check.limit)}" if check.limit is not None else "",
-                check.worst_rank if check.worst is not None else "",
-            ]
-        )
+    rows += [
+        [
+            styled(
+                check.name, "" if check.outcome is Outcome.PASS else OUTCOME_STYLES[check.outcome]
+            ),
+            str(check.ranks),
+            str(check.failed),
+            str(check.inconclusive),
+            percent(check.median),
+            measured(check),
+            limit(check),
+            check.worst_rank if check.worst is not None else "",
+        ]
+        for check in checks
+    ]
     return table(rows, "lrrrrrrl", flexible=(0, 7))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from overlapcheck.fleet import FleetCause, FleetReport
 from overlapcheck.quantities import percent
+from overlapcheck.renderers._cause_looks import number_of
 from overlapcheck.renderers._html_causes import advice_list
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers.fleet._html_parts import rank_link, rank_links, section
@@ -15,23 +14,22 @@ MAX_OPEN = 5
 """Causes that are shown unfolded; the costliest come first."""
 
 
-def causes_block(report: FleetReport, slot: Mapping[str, int]) -> Html | None:
+def causes_block(report: FleetReport) -> Html | None:
     """The causes, costliest first."""
     if not report.causes:
         return None
     shown = [
-        _cause(number, cause, len(report.rows), slot)
+        _cause(number, cause, len(report.rows))
         for number, cause in enumerate(report.causes, start=1)
     ]
     return section("causes", "Causes", el("div", *shown, cls="findings"))
 
 
-def _cause(number: int, cause: FleetCause, ranks: int, slot: Mapping[str, int]) -> Html:
-    color = slot.get(cause.cause)
+def _cause(number: int, cause: FleetCause, ranks: int) -> Html:
     head = el(
         "summary",
         el("span", number, cls="rank num"),
-        el("span", cls=f"sw c{color}") if color is not None else None,
+        el("span", cls=f"sw c{number_of(cause.cause)}"),
         el("span", cause.cause, cls="cause"),
         el("span", f"worst {percent(cause.worst_share)}", cls="cost num"),
         el("span", f"median {percent(cause.median_share)}", cls="share num"),

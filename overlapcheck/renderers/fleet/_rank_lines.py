@@ -10,10 +10,16 @@ from overlapcheck.fleet import FleetReport, Straggler
 from overlapcheck.quantities import count_of, duration, percent
 from overlapcheck.renderers._terminal_head import OUTCOME_STYLES
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
-from overlapcheck.renderers.fleet._words import deviations, in_unit
+from overlapcheck.renderers.fleet._words import (
+    deviations,
+    in_unit,
+    meanwhile_text,
+    straggler_text,
+    telling_rows,
+)
 from overlapcheck.renderers.formats.page import most
 from overlapcheck.report_result import RankRow
-from overlapcheck.verdict import SEVERITY, Outcome
+from overlapcheck.verdict import Outcome
 
 MAX_RANKS = 16
 """Rows of the table; of more ranks only the worst are shown."""
@@ -34,16 +40,9 @@ def straggler_lines(report: FleetReport) -> list[Text]:
 
 
 def _straggler(one: Straggler) -> list[Text]:
-    others = "the other rank" if one.ranks == 2 else f"the median of {one.ranks - 1} other ranks"
-    said = (
-        f"comes last in {one.came_last} of {one.occasions} collectives: {others} waits"
-        f" {duration(one.cost_ns)} for it ({percent(one.share)} of the time),"
-        f" {duration(one.exposed_cost_ns)} of that without compute"
-    )
-    lines = paragraph(styled(f"rank {one.rank}", BOLD), said)
+    lines = paragraph(styled(f"rank {one.rank}", BOLD), straggler_text(one))
     if one.meanwhile:
-        spent = ", ".join(f"{what} {duration(ns)}" for what, ns in one.meanwhile.items())
-        lines += paragraph("", f"meanwhile it spent more than the others on: {spent}", indent=4)
+        lines += paragraph("", meanwhile_text(one), indent=4)
     return lines
 
 
@@ -64,30 +63,20 @@ def outlier_lines(report: FleetReport) -> list[Text]:
 
 def rank_lines(report: FleetReport) -> list[Text]:
     """A row per rank; of many, the worst."""
-    rows = list(enumerate(report.rows))
-    shown = rows
-    if len(rows) > most(MAX_RANKS):
-        named = {one.rank for one in report.stragglers}
-        named |= {one.rank for one in report.outliers}
-        rows.sort(key=lambda one: (_badness(one[1]), one[1].label not in named, one[0]))
-        shown = rows[: most(MAX_RANKS)]
-    collectives = any(row.communication_ns for _, row in shown)
+    shown = telling_rows(report, most(MAX_RANKS))
+    collectives = any(row.communication_ns for row in shown)
     head: list[Cell] = ["rank", "", "step", "compute", "idle"]
     head += ["collect.", "exposed"] if collectives else []
-    body = [_rank(row, collectives) for _, row in shown]
+    body = [_rank(row, collectives) for row in shown]
     lines = table(
         [[*head, "recov.", "first cause"], *body],
         "llrrr" + ("rr" if collectives else "") + "rl",
         flexible=(0, len(head) + 1),
     )
-    if len(rows) > len(shown):
-        left = len(rows) - len(shown)
+    left = len(report.rows) - len(shown)
+    if left:
         lines.append(text_of(f"  and {count_of(left, 'more rank')}, all of them in -o FILE.json"))
     return lines
-
-
-def _badness(row: RankRow) -> int:
-    return SEVERITY.index(row.outcome)
 
 
 def _rank(row: RankRow, collectives: bool) -> list[Cell]:

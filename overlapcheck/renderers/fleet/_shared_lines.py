@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from overlapcheck.collective_speed import PER_RANK_KINDS, CollectiveSpeed
-from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary, named
-from overlapcheck.quantities import count_of, duration, percent, size
+from overlapcheck.fleet import FleetCause, FleetReport, MeetingSummary
+from overlapcheck.quantities import count_of, duration, size
 from overlapcheck.renderers._terminal_text import BOLD, Cell, paragraph, styled, table, text_of
 from overlapcheck.renderers.fleet._head_lines import LABEL
-from overlapcheck.renderers.fleet._words import MAX_LABELS, held, who_is_missing, who_met
+from overlapcheck.renderers.fleet._words import lost_text, missing_text, where, who_met
 from overlapcheck.renderers.formats.page import most
 
 MAX_CAUSES = 5
@@ -33,16 +33,7 @@ def cause_lines(report: FleetReport) -> list[Text]:
 
 
 def _cause(number: int, cause: FleetCause, ranks: int) -> list[Text]:
-    where = named(cause.outlier_ranks or cause.labels, MAX_LABELS)
-    on = held(cause, ranks)
-    if cause.outlier_ranks:
-        on = f"{on}, far more on {where}"
-    elif cause.ranks < ranks:
-        on = f"{on}: {where}"
-    worst = f"median {percent(cause.median_share)}, worst {percent(cause.worst_share)}"
-    lines = paragraph(
-        styled(f"{number} {cause.cause}", BOLD), f"{on}; {worst} (rank {cause.worst_rank})"
-    )
+    lines = paragraph(styled(f"{number} {cause.cause}", BOLD), where(cause, ranks))
     for fact in cause.evidence[:3]:
         lines += paragraph("-", fact, indent=4)
     lines += paragraph("do", cause.advice, indent=4, hang=7)
@@ -104,11 +95,9 @@ def lost_lines(report: FleetReport) -> list[Text]:
     """Ranks without a report, and reports without a result."""
     lines = []
     if (missing := report.missing) is not None:
-        why = f"{who_is_missing(missing)}: {missing.why}; {missing.hint}"
-        lines += paragraph(styled("missing", BOLD), why)
+        lines += paragraph(styled("missing", BOLD), missing_text(missing))
     for one in report.lost[: most(MAX_LOST)]:
-        why = f"{one.report}: {one.why}"
-        lines += paragraph(styled("lost", BOLD), f"{why}; {one.hint}" if one.hint else why)
+        lines += paragraph(styled("lost", BOLD), lost_text(one))
     more = len(report.lost) - most(MAX_LOST)
     if more > 0:
         lines.append(text_of(f"  and {count_of(more, 'more report')}"))

@@ -12,11 +12,13 @@ from overlapcheck.quantities import count_of
 from overlapcheck.renderers._html_causes import slots
 from overlapcheck.renderers._html_markup import Html, el, html
 from overlapcheck.renderers._html_page import header, page
+from overlapcheck.renderers._html_shared_axis import SHARED_AXIS_SCRIPTS
 from overlapcheck.renderers.fleet import _html_head as head
 from overlapcheck.renderers.fleet._html_causes import causes_block
 from overlapcheck.renderers.fleet._html_lost import lost_block
 from overlapcheck.renderers.fleet._html_map import ranks_block
 from overlapcheck.renderers.fleet._html_meetings import meetings_block
+from overlapcheck.renderers.fleet._html_timelines import timelines_block, timelines_data
 from overlapcheck.renderers.fleet._html_unusual import outliers_block, stragglers_block
 
 
@@ -31,9 +33,9 @@ class FleetHtml:
         return page(
             f"{report.outcome.value} {_program(report)}",
             _body(report),
-            styles=("style.css", "fleet.css"),
-            scripts=("fleet.js", "page.js"),
-            data=[],
+            styles=("style.css", "shared_axis.css", "fleet.css"),
+            scripts=("fleet.js", "theme.js", *SHARED_AXIS_SCRIPTS, "axes.js"),
+            data=timelines_data(report),
         )
 
 
@@ -59,7 +61,8 @@ def _body(report: FleetReport) -> Html:
             head.notes_block(report),
             head.checks_block(report.checks),
             stragglers_block(report, pages),
-            causes_block(report, slot),
+            timelines_block(report, pages),
+            causes_block(report),
             outliers_block(report, pages),
             ranks_block(report, slot, pages),
             meetings_block(report),

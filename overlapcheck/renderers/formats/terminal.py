@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 
-from rich.console import Console
 from rich.text import Text
 
 from overlapcheck.clean import inert
@@ -59,6 +58,8 @@ class TerminalFormat:
         return text.translate(_PLAIN_SIGNS) if self._plain_signs else text
 
     def _colored(self, lines: list[Text]) -> str:
+        from rich.console import Console  # for colours alone
+
         console = Console(
             width=_WIDE,
             file=StringIO(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -24,7 +25,7 @@ class StreamRenderer(Protocol):
 
 
 @cache
-def stream_renderers() -> dict[str, StreamRenderer]:
+def stream_renderers() -> Mapping[str, StreamRenderer]:
     """All formats by name."""
     return formats_in(__name__, __path__)
 

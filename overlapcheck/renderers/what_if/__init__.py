@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -24,7 +25,7 @@ class WhatIfRenderer(Protocol):
 
 
 @cache
-def what_if_renderers() -> dict[str, WhatIfRenderer]:
+def what_if_renderers() -> Mapping[str, WhatIfRenderer]:
     """All formats by name."""
     return formats_in(__name__, __path__)
 

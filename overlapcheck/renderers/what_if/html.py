@@ -38,7 +38,7 @@ class WhatIfHtml:
             f"what if {found.report}",
             _body(found),
             styles=("style.css",),
-            scripts=("page.js",),
+            scripts=("theme.js", "themed.js"),
             data=[],
         )
 

@@ -89,11 +89,7 @@ def leaves(descriptor: int, table: Table) -> Leaves:
         if kind != bytes([INTERIOR]):
             _require_once(np.concatenate(seen), table)
             return Leaves(level, last)
-        found = [
-            _children(descriptor, table, *page) for page in zip(level.tolist(), last, strict=True)
-        ]
-        level = np.concatenate([pages for pages, _ in found])
-        last = np.concatenate([rowids for _, rowids in found])
+        level, last = _children(descriptor, table, level, last)
         seen.append(level)
         if sum(pages.size for pages in seen) > table.pages:
             break
@@ -107,19 +103,39 @@ def _require_once(pages: Ints, table: Table) -> None:
         raise Undecodable
 
 
-def _children(descriptor: int, table: Table, number: int, last: int) -> tuple[Ints, Ints]:
-    """Pages below a page, and the largest row number that each may hold."""
-    data = np.zeros(table.page_bytes + LONGEST_NUMBER, dtype=np.uint8)
-    place = (number - 1) * table.page_bytes
-    if os.preadv(descriptor, [data[: table.page_bytes].data], place) < table.page_bytes:
-        raise Undecodable
-    base = np.zeros(1, dtype=np.int64)
+def _children(descriptor: int, table: Table, level: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Pages below the pages of a level, and the largest row number that each may hold."""
+    data, base = loaded(descriptor, table, level)
     cells = page_cells(data, base, table, INTERIOR)
     words = big_endian(data, "u4")
     rowid, end = numbers(data, cells.start + 4)
     require_sound(data, base, table, cells, end)
-    child = np.append(words[cells.start], words[8]).astype(np.int64)
-    return child, np.append(rowid, last)
+    # The last child of a page stands in its header.
+    behind = np.cumsum(cells.count)
+    child = np.insert(words[cells.start].astype(np.int64), behind, words[base + 8])
+    return child, np.insert(rowid, behind, last)
+
+
+def loaded(descriptor: int, table: Table, pages: Ints) -> tuple[Bytes, Index]:
+    """The pages' bytes, and where each page begins in them; a number may begin in the last byte.
+
+    Raises:
+        Undecodable: the file ends before them.
+    """
+    size = table.page_bytes
+    first, last = int(pages.min()), int(pages.max())
+    if last - first < 2 * pages.size:
+        base = (pages - first) * size
+        runs = [(0, last - first + 1, first)]
+    else:
+        base = np.arange(pages.size) * size
+        runs = [(i, 1, number) for i, number in enumerate(pages.tolist())]
+    data = np.empty(int(base.max()) + size + LONGEST_NUMBER, dtype=np.uint8)
+    for begin, count, number in runs:
+        target = data[begin * size : (begin + count) * size].data
+        if os.preadv(descriptor, [target], (number - 1) * size) < target.nbytes:
+            raise Undecodable
+    return data, base
 
 
 def big_endian(data: Bytes, kind: str) -> npt.NDArray[np.generic]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from overlapcheck.sources.nsys.btree import (
     Undecodable,
     big_endian,
     leaves,
+    loaded,
     page_cells,
     require_sound,
 )
@@ -136,7 +137,7 @@ def _read(descriptor: int, table: Table, layout: _Layout, keep: Keep | None) -> 
     for first in range(0, found.page.size, count):
         chunk = slice(first, first + count)
         before = int(found.last_rowid[first - 1]) if first else None
-        data, base = _loaded(descriptor, table, found.page[chunk])
+        data, base = loaded(descriptor, table, found.page[chunk])
         decoded = _chunk(data, base, table, layout, (before, found.last_rowid[chunk]))
         rows = None if keep is None else np.flatnonzero(keep(decoded))
         for name, values in decoded.items():
@@ -153,24 +154,6 @@ def _joined(parts: list[Ints]) -> Ints:
     if all(part.strides == (0,) and part[0] == value for part in filled):
         return constant(value, count)
     return np.concatenate(filled)
-
-
-def _loaded(descriptor: int, table: Table, pages: Ints) -> tuple[Bytes, Index]:
-    """The pages' bytes, and where each page begins in them."""
-    size = table.page_bytes
-    first, last = int(pages.min()), int(pages.max())
-    if last - first < 2 * pages.size:
-        base = (pages - first) * size
-        runs = [(0, last - first + 1, first)]
-    else:
-        base = np.arange(pages.size) * size
-        runs = [(i, 1, number) for i, number in enumerate(pages.tolist())]
-    data = np.empty(int(base.max()) + size + WORD, dtype=np.uint8)
-    for begin, count, number in runs:
-        target = data[begin * size : (begin + count) * size].data
-        if os.preadv(descriptor, [target], (number - 1) * size) < target.nbytes:
-            raise Undecodable
-    return data, base
 
 
 def _chunk(
@@ -209,25 +192,29 @@ def _short_number(data: Bytes, at: Index) -> tuple[Ints, Index]:
 
 def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str, Ints]:
     """The wanted values of each row; its types must account for all of its bytes."""
+    if header.size == 0:
+        return {one.name: np.empty(0, dtype=np.int64) for one in layout.wanted}
     last = layout.wanted[-1].position
     length = data[header].astype(np.int64)
-    if length.size and not last + 1 < length.min() <= length.max() < MORE:
+    if not last + 1 < length.min() <= length.max() < MORE:
         raise Undecodable
     words = big_endian(data, "i8")
     by_position = {one.position: one for one in layout.wanted}
-    at = header + length
+    at, ahead = header + length, 0
     found = {}
-    for position in range(last + 1):
-        kind = data[header + (1 + position)]
-        low, high = (int(kind.min()), int(kind.max())) if kind.size else (NULL, NULL)
+    for position, kind in enumerate(_types(data, header + 1, last + 1)):
+        low, high = int(kind.min()), int(kind.max())
         if high >= MORE:
             raise Undecodable
-        if kind.size:
-            layout.columns[position].require_may_hold(kind[:1] if low == high else kind)
+        layout.columns[position].require_may_hold(kind)
         if position in by_position:
             one = by_position[position]
-            found[one.name] = _column(words, at, kind, (low, high), one.otherwise)
-        at = at + (SIZE[low] if low == high else SIZE[kind])
+            found[one.name] = _column(words, at + ahead, kind, (low, high), one.otherwise)
+        if low == high:
+            ahead += int(SIZE[low])
+        else:
+            at, ahead = at + (SIZE[kind] + ahead), 0
+    at += ahead
     for count in np.flatnonzero(np.bincount(length)).tolist():
         rows = slice(None) if length.min() == length.max() else length == count
         rest = length_of_rest(
@@ -236,6 +223,24 @@ def _values(data: Bytes, layout: _Layout, header: Index, end: Index) -> dict[str
         if (at[rows] + rest != end[rows]).any():
             raise Undecodable
     return found
+
+
+def _types(data: Bytes, at: Index, count: int) -> Iterator[Bytes]:
+    """The types of the values, column by column: of each row, or the one of all rows.
+
+    Args:
+        data: holds the rows.
+        at: where the first type of each row lies, one row at least.
+        count: columns.
+    """
+    # In most columns all rows have the same type: eight are compared at once.
+    words = np.ndarray((data.size - WORD + 1,), "<u8", data, strides=(1,))
+    for begin in range(0, count, WORD):
+        word = words[at + begin]
+        differs = int(np.bitwise_or.reduce(word ^ word[0]))
+        for shift in range(0, 8 * min(WORD, count - begin), 8):
+            varies = differs >> shift & 0xFF
+            yield ((word if varies else word[:1]) >> np.uint64(shift)).astype(np.uint8)
 
 
 def _column(

@@ -7,7 +7,8 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Index
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
-from overlapcheck.whatif.repair import SIGNALS_NS, is_kernel
+from overlapcheck.whatif.repair import is_kernel
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 def joins_as_events(graph: StepGraph, waiting: Index) -> tuple[list[Links], tuple[str, ...]]:
@@ -42,7 +43,7 @@ def joins_as_events(graph: StepGraph, waiting: Index) -> tuple[list[Links], tupl
     for why, pairs in found.items():
         if pairs:
             columns = np.array(sorted(set(pairs)), dtype=np.int64).T
-            parts.append(Links.between(columns[0], columns[1], SIGNALS_NS, why))
+            parts.append(Links.between(columns[0], columns[1], WHAT_IF.signals_ns, why))
     return parts, tuple(sorted(said))
 
 

@@ -9,19 +9,10 @@ import numpy as np
 from overlapcheck.columns import ABSENT, Index, Ints
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import Links, StepGraph, Why
 from overlapcheck.whatif.repair import Repair, Repaired, into
-
-BACKWARD_FROM = 1 / 3
-"""Share of a step's kernel time before the first gradients: forward is half of backward."""
-BUCKETS = 4
-"""Parts that a single collective is cut into."""
-SIGNIFICANT = 0.02
-"""A collective with less of the step's communication stays where it is."""
-SIGNALS_NS, FOLLOWS_NS = 3_000, 1_000
-SHARED = 0.5
-"""Of the time that collectives hold multiprocessors, what kernels beside them lose: those bound by
-multiprocessors lose all, those bound by memory none."""
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -59,12 +50,12 @@ class _Buckets:
         ops, length = self._graph.operations, self._length
         mine = np.flatnonzero(ops.step == step)
         sums = mine[ops.work[mine] == Work.COMMUNICATION]
-        sums = sums[length[sums] >= SIGNIFICANT * length[sums].sum()]
+        sums = sums[length[sums] >= WHAT_IF.significant_share * length[sums].sum()]
         kernels = mine[ops.work[mine] == Work.COMPUTE]
         before = self._before(kernels, sums)
         if before.size == 0:
             return
-        buckets = sums.size if sums.size > 1 else BUCKETS
+        buckets = sums.size if sums.size > 1 else WHAT_IF.buckets
         ready = self._ready(before, buckets)
         if sums.size == 1:
             self._cut_up(int(sums[0]), ready)
@@ -82,23 +73,23 @@ class _Buckets:
         if np.isin(ops.stream[kernels], ops.stream[sums]).any():
             earlier = ops.start_ns[kernels] < ops.start_ns[sums[0]]
         else:
-            earlier = ops.end_ns[kernels] <= ops.start_ns[sums[-1]] + SIGNALS_NS
+            earlier = ops.end_ns[kernels] <= ops.start_ns[sums[-1]] + WHAT_IF.collective_signals_ns
         found: Index = kernels[earlier]
         return found
 
     def _ready(self, before: Index, buckets: int) -> Index:
         """The kernel after which each bucket's gradients are there."""
         done = np.cumsum(self._length[before])
-        first = done[-1] * BACKWARD_FROM
+        first = done[-1] * WHAT_IF.backward_from_share
         due = first + (done[-1] - first) * (np.arange(buckets) + 1) / buckets
         kernel: Index = before[np.minimum(np.searchsorted(done, due - 1), before.size - 1)]
         return kernel
 
     def _put(self, op: int, kernel: int) -> None:
         self._moved.append(op)
-        self._added.append((2 * kernel + 1, 2 * op, SIGNALS_NS, Why.READY))
+        self._added.append((2 * kernel + 1, 2 * op, WHAT_IF.collective_signals_ns, Why.READY))
         if self._last != ABSENT:
-            self._added.append((2 * self._last + 1, 2 * op, FOLLOWS_NS, Why.STREAM))
+            self._added.append((2 * self._last + 1, 2 * op, REPLAY.follows_ns, Why.STREAM))
         self._last = op
 
     def _cut_up(self, op: int, ready: Index) -> None:
@@ -108,7 +99,9 @@ class _Buckets:
         self._cut.append((op, length // parts))
         for number, kernel in enumerate(ready.tolist()):
             rest = length * (parts - number) // parts
-            self._added.append((2 * kernel + 1, 2 * op + 1, SIGNALS_NS + rest, Why.READY))
+            self._added.append(
+                (2 * kernel + 1, 2 * op + 1, WHAT_IF.collective_signals_ns + rest, Why.READY)
+            )
 
     def _close_up(self, mine: Index, sums: Index) -> None:
         """What stood behind the collectives stands behind the kernels before them, too."""
@@ -122,7 +115,7 @@ class _Buckets:
                 earlier = line[:behind][kept[:behind]]
                 if earlier.size:
                     node = 2 * int(earlier[-1]) + 1
-                    self._added.append((node, 2 * int(line[behind]), FOLLOWS_NS, Why.STREAM))
+                    self._added.append((node, 2 * int(line[behind]), REPLAY.follows_ns, Why.STREAM))
 
     def _share(self, before: Index, sums: Index) -> None:
         """Kernels of the backward pass lose multiprocessors to what runs beside them now."""
@@ -130,10 +123,10 @@ class _Buckets:
         if not graph.multiprocessors:
             return
         share = np.minimum(ops.blocks[sums] / graph.multiprocessors, 1.0)
-        lost = int(SHARED * (share * self._length[sums]).sum())
+        lost = int(WHAT_IF.multiprocessors_lost_share * (share * self._length[sums]).sum())
         done = np.cumsum(self._length[before])
-        backward = before[done > done[-1] * BACKWARD_FROM]
-        lost = min(lost, int(SHARED * self._length[backward].sum()))
+        backward = before[done > done[-1] * WHAT_IF.backward_from_share]
+        lost = min(lost, int(WHAT_IF.multiprocessors_lost_share * self._length[backward].sum()))
         each = self._length[backward] * lost // max(1, int(self._length[backward].sum()))
         self._slower.update(zip(backward.tolist(), each.tolist(), strict=True))
 

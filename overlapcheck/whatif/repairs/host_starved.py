@@ -9,16 +9,10 @@ import numpy as np
 from overlapcheck.columns import ABSENT
 from overlapcheck.grouping import distinct
 from overlapcheck.ledger import Reason
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
 from overlapcheck.whatif.repair import Repair, Repaired, into
-
-WAITS_NS = 100_000
-"""A shorter call of the operating system is no wait for input."""
-AWAY_NS = 1_000_000
-"""A launching thread that is away for longer without a call prepares or waits for input."""
-FETCHES_NS = 50_000
-"""What taking a batch that lies ready costs."""
-WAKES_NS = 2_000
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -33,12 +27,13 @@ class LoaderInTime(Repair):
         ops, events = graph.operations, graph.events
         threads = distinct(events.tid[ops.event[ops.event != ABSENT]])
         launching = np.isin(events.tid, threads)
-        long = events.end_ns - events.start_ns >= WAITS_NS
+        long = events.end_ns - events.start_ns >= WHAT_IF.input_wait_ns
         waits = np.flatnonzero(launching & long & (events.kind == OF_SYSTEM))
-        away = np.flatnonzero(launching & (events.gap_ns > AWAY_NS))
+        away = np.flatnonzero(launching & (events.gap_ns > WHAT_IF.input_away_ns))
         if waits.size + away.size == 0:
             return None
         ends = graph.call_end(waits)
         graph = graph.without_links(into(graph, ends, Why.HAND_OFF, Why.OUTSIDE))
-        graph = graph.with_own_time(waits, np.full(waits.size, WAKES_NS)).without_residual(ends)
-        return Repaired(graph.with_gaps(away, np.full(away.size, FETCHES_NS)))
+        wakes = np.full(waits.size, REPLAY.wakes_ns)
+        graph = graph.with_own_time(waits, wakes).without_residual(ends)
+        return Repaired(graph.with_gaps(away, np.full(away.size, WHAT_IF.fetches_ns)))

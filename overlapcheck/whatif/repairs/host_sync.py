@@ -10,12 +10,11 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Index
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import BULK_BYTES, STARTS_WITHIN_NS, Repair, Repaired, into
+from overlapcheck.whatif.repair import Repair, Repaired, into
 from overlapcheck.whatif.repairs._joins import joins_as_events
-
-RETURNS_NS = 3_000
-"""A call that has nothing to wait for."""
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -64,17 +63,17 @@ def without_waits(graph: StepGraph, waiting: Index, reads: Index) -> Repaired:
     events = graph.events
     added, said = joins_as_events(graph, waiting)
     ends = graph.call_end(waiting)
-    own = np.minimum(events.own_ns[waiting], RETURNS_NS)
+    own = np.minimum(events.own_ns[waiting], REPLAY.returns_ns)
     repaired = graph.without_links(into(graph, ends, Why.WAIT)).with_own_time(waiting, own)
     next_event = _work_on_results(graph, waiting, reads)
-    gap = np.minimum(events.gap_ns[next_event], 2 * STARTS_WITHIN_NS)
+    gap = np.minimum(events.gap_ns[next_event], 2 * WHAT_IF.starts_within_ns)
     return Repaired(repaired.with_gaps(next_event, gap).with_links(*added), said)
 
 
 def _work_on_results(graph: StepGraph, waiting: Index, reads: Index) -> Index:
     """Events before which a thread worked on bulk results that it had waited for."""
     ops, events = graph.operations, graph.events
-    bulk = (ops.work == Work.D2H) & (ops.bytes >= BULK_BYTES) & (ops.event != ABSENT)
+    bulk = (ops.work == Work.D2H) & (ops.bytes >= WHAT_IF.bulk_bytes) & (ops.event != ABSENT)
     bulky = set(ops.event[bulk].tolist()) & set(reads.tolist())
     follows = {int(p): e for e, p in enumerate(events.previous.tolist()) if p != ABSENT}
     found = []

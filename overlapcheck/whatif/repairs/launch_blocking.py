@@ -11,10 +11,7 @@ from overlapcheck.columns import ABSENT
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repair, Repaired, into
-
-SHARE = 0.9
-"""Launches that end behind their kernel, of all: with the variable unset next to none does."""
-LAUNCHES_NS = 5_000
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -32,10 +29,10 @@ class NoLaunchBlocking(Repair):
         if mine.size == 0:
             return None
         waited = events.end_ns[ops.event[mine]] >= ops.end_ns[mine]
-        if waited.mean() < SHARE:
+        if waited.mean() < WHAT_IF.blocked_launches_share:
             return None
         event = np.unique(ops.event[mine]).astype(np.intp)
         ends = graph.call_end(event)
         graph = graph.without_links(into(graph, ends, Why.WAIT, Why.QUEUE))
-        own = np.minimum(events.own_ns[event], LAUNCHES_NS)
+        own = np.minimum(events.own_ns[event], WHAT_IF.unblocked_launch_ns)
         return Repaired(graph.with_own_time(event, own).without_residual(ends))

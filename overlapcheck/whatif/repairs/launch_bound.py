@@ -11,17 +11,9 @@ from overlapcheck.columns import ABSENT, Mask
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import OF_SYSTEM, StepGraph, Why
-from overlapcheck.whatif.repair import STARTS_WITHIN_NS, Repair, Repaired, copies, into
+from overlapcheck.whatif.repair import Repair, Repaired, copies, into
+from overlapcheck.whatif_thresholds import WHAT_IF
 
-LAUNCHES_NS = 10_000
-"""What a graph launch costs the thread beside its nodes."""
-NODE_NS = 350
-"""What each node of a graph adds to it; measured 0.3 to 0.4 us on H200."""
-NODE_GAP_NS = 1_000
-"""Between two nodes of a graph on the device."""
-PYTHON_NS = 1_000_000
-"""A longer gap between launches is other work, which a graph does not take away."""
-WAITS_NS = 50_000
 _IN_GRAPH = (
     ApiKind.LAUNCH, ApiKind.MEMSET, ApiKind.OTHER, ApiKind.QUERY, ApiKind.RECORD_EVENT,
     ApiKind.WAIT_EVENT, ApiKind.CODE_QUERY, ApiKind.CAPTURE, ApiKind.GRAPH_LAUNCH, OF_SYSTEM,
@@ -46,19 +38,22 @@ class LaunchAsGraph(Repair):
         first = inside & ~runs_on
         launch = events.kind == ApiKind.LAUNCH
         own = np.where(
-            launch, NODE_NS, np.where(events.kind == ApiKind.GRAPH_LAUNCH, events.own_ns, 0)
+            launch,
+            WHAT_IF.graph_node_ns,
+            np.where(events.kind == ApiKind.GRAPH_LAUNCH, events.own_ns, 0),
         )
-        own = np.where(first, LAUNCHES_NS, own)
+        own = np.where(first, WHAT_IF.graph_launch_ns, own)
         chosen = np.flatnonzero(inside)
-        joined = np.flatnonzero(runs_on & (events.gap_ns < PYTHON_NS))
+        joined = np.flatnonzero(runs_on & (events.gap_ns < WHAT_IF.other_work_ns))
         graph = graph.with_own_time(chosen, own[chosen]).with_gaps(
             joined, np.zeros(joined.size, dtype=np.int64)
         )
         graph = graph.without_residual(graph.call_end(chosen))
         starts = graph.start_of(np.arange(len(ops)))
-        graph = graph.with_lags_below(into(graph, starts, Why.STREAM), NODE_GAP_NS)
-        graph = graph.with_lags_below(into(graph, starts, Why.LAUNCH), STARTS_WITHIN_NS)
-        waited = starts[(graph.residual_ns[starts] > 0) & (graph.residual_ns[starts] < WAITS_NS)]
+        graph = graph.with_lags_below(into(graph, starts, Why.STREAM), WHAT_IF.graph_node_gap_ns)
+        graph = graph.with_lags_below(into(graph, starts, Why.LAUNCH), WHAT_IF.starts_within_ns)
+        rest = graph.residual_ns[starts]
+        waited = starts[(rest > 0) & (rest < WHAT_IF.graph_waits_ns)]
         return Repaired(graph.without_residual(waited))
 
 
@@ -68,7 +63,7 @@ def _may_be_captured(graph: StepGraph) -> Mask:
     held = np.isin(
         graph.call_end(np.arange(len(events))), graph.links.after[graph.links.of(Why.WAIT)]
     )
-    system = (events.kind == OF_SYSTEM) & (events.end_ns - events.start_ns > WAITS_NS)
+    system = (events.kind == OF_SYSTEM) & (events.end_ns - events.start_ns > WHAT_IF.graph_waits_ns)
     crosses = np.zeros(len(events), dtype=bool)
     crosses[ops.event[copies(graph) & (ops.event != ABSENT)]] = True
     within = np.zeros(len(events), dtype=bool)

@@ -10,19 +10,8 @@ from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Floats, Index
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
-from overlapcheck.whatif.repair import (
-    BULK_BYTES,
-    LARGE_BYTES,
-    STARTS_WITHIN_NS,
-    Repair,
-    Repaired,
-    copies,
-    hands_over_ns,
-    into,
-)
-
-SETS_UP_NS = 1_500
-"""A copy's time that does not grow with its size."""
+from overlapcheck.whatif.repair import Repair, Repaired, copies, hands_over_ns, into
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -39,10 +28,11 @@ class PinMemory(Repair):
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with pinned copies."""
         ops = graph.operations
-        staged = np.flatnonzero(ops.pageable & copies(graph) & (ops.bytes >= BULK_BYTES))
+        staged = np.flatnonzero(ops.pageable & copies(graph) & (ops.bytes >= WHAT_IF.bulk_bytes))
         if staged.size == 0:
             return None
-        length = (ops.bytes[staged] / _rates(graph, staged) + SETS_UP_NS).astype(np.int64)
+        moves_ns = ops.bytes[staged] / _rates(graph, staged)
+        length = (moves_ns + WHAT_IF.copy_sets_up_ns).astype(np.int64)
         graph = graph.with_lengths(staged, np.minimum(length, ops.length_ns[staged]))
         return Repaired(_not_held(graph, staged))
 
@@ -52,7 +42,7 @@ def _rates(graph: StepGraph, staged: Index) -> Floats:
     ops = graph.operations
     rates = np.empty(staged.size)
     for direction in np.unique(ops.work[staged]).tolist():
-        pinned = (ops.work == direction) & ~ops.pageable & (ops.bytes >= LARGE_BYTES)
+        pinned = (ops.work == direction) & ~ops.pageable & (ops.bytes >= WHAT_IF.large_bytes)
         seen = ops.bytes[pinned] / np.maximum(ops.end_ns - ops.start_ns, 1)[pinned]
         rate = float(np.median(seen)) if seen.size else graph.link_bytes_per_ns
         rates[ops.work[staged] == direction] = rate
@@ -71,4 +61,4 @@ def _not_held(graph: StepGraph, staged: Index) -> StepGraph:
     held = np.isin(ends, graph.links.after[graph.links.of(Why.WAIT)])
     own = np.where(held, np.minimum(events.own_ns[event], cost), cost)
     graph = graph.with_own_time(event, own).without_residual(np.concatenate((ends, starts)))
-    return graph.with_lags_below(into(graph, starts, Why.LAUNCH), STARTS_WITHIN_NS)
+    return graph.with_lags_below(into(graph, starts, Why.LAUNCH), WHAT_IF.starts_within_ns)

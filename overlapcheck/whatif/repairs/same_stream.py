@@ -10,21 +10,10 @@ import numpy as np
 from overlapcheck.columns import ABSENT, one_of
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import Links, StepGraph, Why
-from overlapcheck.whatif.repair import (
-    BULK_BYTES,
-    SIGNALS_NS,
-    STARTS_WITHIN_NS,
-    Repair,
-    Repaired,
-    in_streams,
-    into,
-    is_kernel,
-)
-
-FOLLOWS_NS = 1_000
-"""Between two operations of a stream."""
-BUFFERS = 2
+from overlapcheck.whatif.repair import Repair, Repaired, in_streams, into, is_kernel
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class SecondStream(Repair):
         """The graph with the copies moved."""
         # Copies between devices bring what has only just been made there.
         ops = graph.operations
-        moving = one_of(ops.work, (Work.H2D, Work.D2H)) & (ops.bytes >= BULK_BYTES)
+        moving = one_of(ops.work, (Work.H2D, Work.D2H)) & (ops.bytes >= WHAT_IF.bulk_bytes)
         moved = _Moved(graph, moving)
         for stream in in_streams(graph):
             kernels = is_kernel(graph)[stream]
@@ -81,20 +70,20 @@ class _Moved:
                 self._copies.append(op)
                 self._on_engine(op)
                 if op in fetched:
-                    self._reuse(op, kernel_before, number - (BUFFERS - 1) * a_step)
+                    self._reuse(op, kernel_before, number - (WHAT_IF.buffers - 1) * a_step)
                 elif before >= 0:
-                    self._add(before, op, SIGNALS_NS, Why.READY)
+                    self._add(before, op, WHAT_IF.signals_ns, Why.READY)
                     self._said.add("kernels → copy of their results (event)")
             if after < 0:
                 continue
             self._freed.append(after)
             self._behind.extend(members)
             if before >= 0:
-                self._add(before, after, FOLLOWS_NS, Why.STREAM)
+                self._add(before, after, REPLAY.follows_ns, Why.STREAM)
             if fetched and number >= a_step:
                 earlier = groups[number - a_step][1]
                 for op in (op for op in earlier if self._work[op] == Work.H2D):
-                    self._add(op, after, SIGNALS_NS, Why.READY)
+                    self._add(op, after, WHAT_IF.signals_ns, Why.READY)
                     self._said.add("copy → kernels of the next step (event)")
 
     def _groups(self, stream: list[int]) -> list[tuple[int, list[int], int]]:
@@ -114,13 +103,13 @@ class _Moved:
     def _on_engine(self, op: int) -> None:
         direction = self._work[op]
         if direction in self._last:
-            self._add(self._last[direction], op, FOLLOWS_NS, Why.ENGINE)
+            self._add(self._last[direction], op, REPLAY.follows_ns, Why.ENGINE)
         self._last[direction] = op
 
     def _reuse(self, op: int, kernel_before: dict[int, int], number: int) -> None:
         last_reader = kernel_before.get(number)
         if last_reader is not None:
-            self._add(last_reader, op, SIGNALS_NS, Why.REUSE)
+            self._add(last_reader, op, WHAT_IF.signals_ns, Why.REUSE)
             self._said.add("kernels → copy two steps later (event; two buffers)")
 
     def _add(self, before: int, after: int, lag_ns: int, why: Why) -> None:
@@ -137,7 +126,7 @@ class _Moved:
         gone = into(graph, starts) & ~graph.links.of(Why.LAUNCH)
         gone |= into(graph, freed) & np.isin(graph.links.before, behind)
         graph = graph.without_links(gone).without_residual(starts)
-        graph = graph.with_lags_below(into(graph, starts, Why.LAUNCH), STARTS_WITHIN_NS)
+        graph = graph.with_lags_below(into(graph, starts, Why.LAUNCH), WHAT_IF.starts_within_ns)
         return Repaired(graph.with_links(*_links(self._added)), tuple(sorted(self._said)))
 
 

@@ -12,7 +12,8 @@ from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import Reason
 from overlapcheck.order import Work
 from overlapcheck.step_graph import Links, StepGraph, Why
-from overlapcheck.whatif.repair import SIGNALS_NS, STARTS_WITHIN_NS, Repair, Repaired, is_kernel
+from overlapcheck.whatif.repair import Repair, Repaired, is_kernel
+from overlapcheck.whatif_thresholds import WHAT_IF
 
 SAID = (
     "kernels → prefetch two steps later (event; two buffers)",
@@ -78,9 +79,9 @@ def _ahead(graph: StepGraph, fetched: Index, stalled: Index) -> list[Links]:
     ends, starts = graph.end_of(fetched[:-1]), graph.start_of(fetched[1:])
     return [
         Links.between(ends, starts, 0, Why.ENGINE),
-        _links(graph, launched, STARTS_WITHIN_NS, Why.LAUNCH),
-        _links(graph, free, SIGNALS_NS, Why.REUSE),
-        _links(graph, ready, SIGNALS_NS, Why.READY),
+        _links(graph, launched, WHAT_IF.starts_within_ns, Why.LAUNCH),
+        _links(graph, free, WHAT_IF.signals_ns, Why.REUSE),
+        _links(graph, ready, WHAT_IF.signals_ns, Why.READY),
     ]
 
 

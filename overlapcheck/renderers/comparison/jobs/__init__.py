@@ -5,6 +5,7 @@ They are the formats of a comparison of two reports, with the same names and suf
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -27,7 +28,7 @@ class FleetComparisonRenderer(Protocol):
 
 
 @cache
-def fleet_comparison_renderers() -> dict[str, FleetComparisonRenderer]:
+def fleet_comparison_renderers() -> Mapping[str, FleetComparisonRenderer]:
     """All formats of a comparison of jobs by name."""
     return formats_in(__name__, __path__)
 

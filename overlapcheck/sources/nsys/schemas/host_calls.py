@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints, compact
-from overlapcheck.grouping import distinct, numbered, ordered
+from overlapcheck.grouping import distinct, numbered, ordered, repeated
 from overlapcheck.recorder import Content
 from overlapcheck.sources.nsys.processes import ANY_PROCESS
 from overlapcheck.sources.nsys.schemas.select import (
@@ -137,9 +137,7 @@ def _with_repeated_id(calls: ApiCalls) -> Index:
     key = numbers if codes.strides == (0,) else numbers + (codes << 34)
     if (key[1:] > key[:-1]).all():
         return np.empty(0, dtype=np.intp)
-    in_order = np.sort(key)
-    repeated = in_order[1:][in_order[1:] == in_order[:-1]]
-    return np.flatnonzero(np.isin(key, distinct(repeated)))
+    return repeated(key)
 
 
 def read_syncs(db: Database) -> Syncs | Missing:

@@ -1,0 +1,3 @@
+// A page without timelines.
+Theme(() => {});
+window.overlapcheck = { ready: true, timelines: [] };
