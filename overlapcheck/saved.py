@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from overlapcheck.fleet_comparison import FleetComparison
     from overlapcheck.predicted import WhatIf
     from overlapcheck.report_result import ReportResult
+    from overlapcheck.separate import SeparateReports
 
 _LARGEST = (1 << 63) - 1
 """Of nanoseconds, bytes and rows; no other number is larger."""
@@ -50,6 +51,13 @@ def fleet_comparison_document(found: FleetComparison) -> dict[str, Any]:
     from overlapcheck.saved_fleet_comparison import SavedFleetComparison
 
     return _document(SavedFleetComparison.of(found))
+
+
+def separate_document(found: SeparateReports) -> dict[str, Any]:
+    """Reports judged each alone, as `report_document` gives a report."""
+    from overlapcheck.saved_separate import SavedSeparateReports
+
+    return _document(SavedSeparateReports.of(found))
 
 
 def what_if_document(found: WhatIf) -> dict[str, Any]:

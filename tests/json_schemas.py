@@ -29,7 +29,9 @@ from overlapcheck import (
     saved_fleet,
     saved_fleet_comparison,
     saved_report,
+    saved_separate,
     saved_what_if,
+    separate,
     verdict,
 )
 from tests.conftest import ROOT
@@ -40,6 +42,7 @@ FORMS: dict[str, type] = {
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
     "fleet-comparison": saved_fleet_comparison.SavedFleetComparison,
+    "separate-reports": saved_separate.SavedSeparateReports,
     "whatif": saved_what_if.SavedWhatIf,
     "brief": brief.Brief,
 }
@@ -48,6 +51,7 @@ VERSIONS = {
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
     "fleet-comparison": fleet_comparison.SCHEMA,
+    "separate-reports": separate.SCHEMA,
     "whatif": predicted.SCHEMA,
     "brief": brief.SCHEMA,
 }
@@ -65,9 +69,10 @@ MODULES = (
         fleet,
         fleet_comparison,
         predicted,
+        separate,
     ),
     *(saved_fields, saved_report, saved_comparison, saved_fleet),
-    *(saved_fleet_comparison, saved_what_if, brief),
+    *(saved_separate, saved_fleet_comparison, saved_what_if, brief),
 )
 
 

@@ -20,6 +20,8 @@ from overlapcheck.cli import cli
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.pictures import picture
+from tests.ranks import fleets
+from tests.ranks.programs import write_programs
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 EXAMPLES = ROOT / "examples"
@@ -141,6 +143,29 @@ def test_a_report_that_overlaps_is_green(runner: Runner) -> None:
     assert (job.code, job.outputs["outcome"]) == (0, "PASS")
     assert "PASS" in job.summary
     assert list(ElementTree.parse(job.outputs["junit"]).getroot().iter("failure")) == []
+
+
+@pytest.mark.parametrize("named", ["job", "job/rank_*.sqlite"])
+def test_a_folder_or_a_glob_is_a_job(named: str, runner: Runner) -> None:
+    fleets.write_fleet(runner.folder / "job", 2, late=1)
+    job = runner.run(report=named)
+
+    assert (job.code, job.outputs["outcome"]) == (1, "FAIL"), job.log
+    assert "2 of 2 ranks failed; waiting for rank 1" in job.log
+    assert "\n::error title=overlapcheck" in job.log
+    assert json.loads(Path(job.outputs["json"]).read_text())["reports"] == 2
+    assert Path(job.outputs["html"]).read_text().startswith("<!doctype html>")
+    assert Path(job.outputs["html"]).with_name("overlapcheck-ranks").is_dir()
+    assert list(ElementTree.parse(job.outputs["junit"]).getroot().iter("failure"))
+    assert Path(job.outputs["markdown"]).read_text() in job.summary
+
+
+def test_a_folder_of_other_programs_is_an_error_that_says_so(runner: Runner) -> None:
+    write_programs(runner.folder / "all")
+    job = runner.run(report="all")
+
+    assert (job.code, job.outputs["outcome"]) == (2, "ERROR")
+    assert "not one job: 2 reports of 2 programs" in job.log
 
 
 def test_further_options_reach_the_command_as_a_shell_would_split_them(

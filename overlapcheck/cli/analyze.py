@@ -29,7 +29,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze train.nsys-rep
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
-    overlapcheck analyze rank_*.nsys-rep -o ranks.junit.xml -o comment.md --tables DIR
+    overlapcheck analyze rank_*.nsys-rep -o ranks.junit.xml --tables DIR
+    overlapcheck analyze nightly/ --each
     overlapcheck analyze train.nsys-rep --control train_nvtx_alone.nsys-rep
     """
     from overlapcheck import pipeline
@@ -38,8 +39,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
-    one = several_of(reports, judging, fleet.control)
-    if one is not None and are_ranks(one, judging):
+    one = several_of(reports, judging, fleet)
+    if one is not None and are_ranks(one, judging, fleet):
         from overlapcheck.cli.ranks import analyze_ranks
 
         return analyze_ranks(one, judging, fleet, nsys)
