@@ -16,8 +16,8 @@ from overlapcheck.cli.terminal_page import wants_color, wants_plain_signs, width
 from overlapcheck.errors import ExitCode
 from overlapcheck.reading import Reading
 from overlapcheck.renderers import renderer_for_file, renderers
-from overlapcheck.renderers._registry import Format
 from overlapcheck.renderers.formats.page import Detail, Page
+from overlapcheck.renderers.formats.registry import Format
 from overlapcheck.renderers.formats.rooted import RootedFormat
 from overlapcheck.showing import format_for_file, format_named
 

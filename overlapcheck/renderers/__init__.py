@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 from overlapcheck.report import Report
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.predicted import WhatIf
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 
 
 class WhatIfRenderer(Protocol):
