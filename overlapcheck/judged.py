@@ -270,7 +270,8 @@ def _of_job(job: FleetReport, *, checks: bool) -> list[str]:
     on = f"on {first.ranks} of {count_of(len(job.rows), 'rank')}"
     worst = f"{percent(first.worst_share)} of the time of rank {first.worst_rank}"
     lines.append(f"first cause: {first.cause}, {on}, {worst}")
-    lines += [f"  - {fact}" for fact in first.evidence[:2]]
+    # pytest shows the first lines alone.
+    lines += [f"  - {fact}" for fact in first.evidence[: 1 if checks else 2]]
     return [*lines, f"  do: {first.advice}", f"  unless {first.caveat}"]
 
 

@@ -317,7 +317,7 @@ def test_several_reports_are_a_job_and_a_failure_names_the_rank(project: Project
     assert "E       assert overlap h2d of rank 2 0.0 % >= 90.0 %" in out
     assert "E         job: 3 ranks in 3 reports" in out
     assert (
-        "E         first cause: pageable-copy, on 1 of 3 ranks, 25.0 % of the time of rank 2" in out
+        "E         first cause: exposed-collective, on 3 of 3 ranks" in out
     )
     assert "pytest_plugin.py" not in out
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 from overlapcheck.separate import SeparateReports
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from overlapcheck.errors import PolicyInvalid
 from overlapcheck.fleet_comparison import FleetComparison
-from overlapcheck.renderers._registry import format_for_file, formats_in
+from overlapcheck.renderers.formats.registry import format_for_file, formats_in
 
 
 class FleetComparisonRenderer(Protocol):
