@@ -190,10 +190,9 @@ def test_blank_options_are_none(runner: Runner) -> None:
     [
         ("--steps 'step", "args: quotes that do not match"),
         ("--no-such-option", "No such option"),
-        ("$(touch hacked) `touch hacked` ; touch hacked", ""),
     ],
 )
-def test_options_that_make_no_sense_are_an_error_and_never_a_command(
+def test_options_that_make_no_sense_are_an_error(
     args: str, said: str, runner: Runner, real_export: RealExport
 ) -> None:
     job = runner.run(report=str(real_export("pt_pageable")), args=args)
@@ -201,6 +200,16 @@ def test_options_that_make_no_sense_are_an_error_and_never_a_command(
     assert (job.code, job.outputs["outcome"]) == (2, "ERROR")
     assert said in job.log
     assert "could not judge the report" in job.summary
+
+
+def test_options_are_never_a_command(runner: Runner, real_export: RealExport) -> None:
+    job = runner.run(
+        report=str(real_export("pt_pageable")),
+        args="$(touch hacked) `touch hacked` ; touch hacked",
+    )
+
+    assert job.code != 0
+    assert "7 reports lost" in job.log, "words are taken for reports"
     assert not (runner.folder / "hacked").exists()
 
 

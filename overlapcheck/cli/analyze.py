@@ -41,9 +41,9 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
 
     one = several_of(reports, judging, fleet)
     if one is not None and are_ranks(one, judging, fleet):
-        from overlapcheck.cli.ranks import analyze_ranks
+        from overlapcheck.cli.each import analyze_several
 
-        return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_several(one, judging, fleet, nsys)
     report = one.reports[0] if one else Path(reports[0])
     with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
@@ -54,7 +54,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             control=fleet.control,
         )
     if one is not None and tells_of_ranks(report, result):
-        from overlapcheck.cli.ranks import analyze_ranks
+        from overlapcheck.cli.each import analyze_several
 
-        return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_several(one, judging, fleet, nsys)
     return deliver(result, judging)

@@ -1,4 +1,4 @@
-"""`overlapcheck analyze --each`: reports of different programs, a line each."""
+"""`overlapcheck analyze` of several reports; with `--each` of different programs, a line each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from overlapcheck.cli.output import print_text, suited
 from overlapcheck.cli.rank_engine import engine_of
 from overlapcheck.cli.rank_options import Fleet
 from overlapcheck.cli.rank_progress import counted
+from overlapcheck.cli.ranks import analyze_ranks
 from overlapcheck.cli.stopping import stoppable
 from overlapcheck.errors import ExitCode, PolicyInvalid
 from overlapcheck.ranks.controls import controls_by_report
@@ -19,6 +20,13 @@ from overlapcheck.ranks.each import judge_each
 from overlapcheck.ranks.inputs import Inputs
 from overlapcheck.reading import Reading
 from overlapcheck.renderers.separate import separate_renderer, separate_renderer_for_file
+
+
+def analyze_several(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
+    """Judge several reports, as the ranks of a job or each alone."""
+    if fleet.each:
+        return analyze_each(found, judging, fleet, nsys)
+    return analyze_ranks(found, judging, fleet, nsys)
 
 
 def analyze_each(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from overlapcheck import pipeline
-from overlapcheck.cli.each import analyze_each
 from overlapcheck.cli.files import write
 from overlapcheck.cli.options import Judging
 from overlapcheck.cli.output import append_summary, print_text, suited
@@ -29,8 +28,6 @@ from overlapcheck.renderers.fleet import fleet_renderer, fleet_renderer_for_file
 
 def analyze_ranks(found: Inputs, judging: Judging, fleet: Fleet, nsys: Path | None) -> ExitCode:
     """Judge several reports, print and write the answer."""
-    if fleet.each:
-        return analyze_each(found, judging, fleet, nsys)
     chosen = suited(fleet_renderer(judging.format), to_terminal=True, detail=judging.detail)
     files = {path: fleet_renderer_for_file(path.name) for path in judging.outputs}
     paths, policy = found.reports, judging.policy
