@@ -316,9 +316,7 @@ def test_several_reports_are_a_job_and_a_failure_names_the_rank(project: Project
     assert code == 1
     assert "E       assert overlap h2d of rank 2 0.0 % >= 90.0 %" in out
     assert "E         job: 3 ranks in 3 reports" in out
-    assert (
-        "E         first cause: exposed-collective, on 3 of 3 ranks" in out
-    )
+    assert "E         first cause: exposed-collective, on 3 of 3 ranks" in out
     assert "pytest_plugin.py" not in out
 
 

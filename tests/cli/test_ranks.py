@@ -128,7 +128,7 @@ def test_a_page_of_html_brings_timelines(analyze: Analyze, job: Path, tmp_path: 
         "rank-2.html",
     ]
     assert 'href="f-ranks/rank-2.html"' in (tmp_path / "f.html").read_text()
-    assert "<canvas" in (tmp_path / "none-ranks" / "rank-2.html").read_text()
+    assert '"role":"stream"' in (tmp_path / "none-ranks" / "rank-2.html").read_text()
 
 
 def test_colours_are_for_terminals(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,13 @@ def test_text_is_as_long_for_300_ranks_as_for_40() -> None:
     assert lines(300) == lines(40)
 
 
+def test_the_page_starts_what_it_holds() -> None:
+    text = fleet_comparison_renderers()["html"].render(COMPARISONS["better"])
+
+    assert "function Theme(" in text
+    assert "Theme(() =>" in text
+
+
 def test_junit_is_red_where_the_exit_code_is(found: FleetComparison) -> None:
     suites = ElementTree.fromstring(fleet_comparison_renderers()["junit"].render(found))
     red = [*suites.iter("failure")]

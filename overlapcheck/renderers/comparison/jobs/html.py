@@ -31,7 +31,7 @@ class FleetComparisonHtml:
             f"{words.HEADLINES[found.change]} {_both(found)}",
             _body(found),
             styles=("style.css", "comparison.css"),
-            scripts=("page.js",),
+            scripts=("theme.js", "axes.js"),
             data=[],
         )
 
