@@ -63,9 +63,9 @@ def _body(found: FleetComparison) -> Html:
             "main",
             _remarks(found),
             el("section", el("h2", "The job"), _job(found), cls="device"),
-            el("section", el("h2", "Ranks"), _ranks(found), cls="device"),
             _causes(found),
             _collectives(found),
+            el("section", el("h2", "Ranks"), _ranks(found), cls="device"),
         ),
         el("footer", el("p", f"Noise: {found.noise_rule}.", cls="dim")),
     )
