@@ -43,7 +43,8 @@ class BriefCause:
     cost: str
     """In words, with the most that removing it can save."""
     confidence: str
-    """"sure", "likely", "suspected"; "gone" or "new" in a comparison; "" of ranks."""
+    """"sure", "likely", "suspected"; "gone" or "new" in a comparison, of jobs "grew" or
+    "shrank"; "" of ranks."""
     evidence: tuple[str, ...]
     advice: str
     unless: str

@@ -1,4 +1,4 @@
-"""One judged report as a test sees it: numbers that tell the first cause where one is too low."""
+"""What was judged, a report or a job, as a test sees it: numbers that tell why one is too low."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from overlapcheck.device_report import DeviceReport
     from overlapcheck.finding import Finding
+    from overlapcheck.fleet import FleetCause, FleetReport
     from overlapcheck.report import Report
+    from overlapcheck.report_result import RankRow
     from overlapcheck.verdict import Check
 
 _SHARE_DIGITS = 4
@@ -22,10 +24,10 @@ class Share(float):
     """A share of one that knows where it comes from; a comparison that fails tells the cause."""
 
     name: str
-    judged: Judged
+    judged: Judged | JudgedJob
 
     @classmethod
-    def of(cls, value: float, name: str, judged: Judged) -> Share:
+    def of(cls, value: float, name: str, judged: Judged | JudgedJob) -> Share:
         """A measured share."""
         share = cls(value)
         share.name, share.judged = name, judged
@@ -38,12 +40,12 @@ class Share(float):
 class OutcomeOf(str):
     """PASS, FAIL or INCONCLUSIVE; a comparison that fails tells the checks and the cause."""
 
-    judged: Judged
+    judged: Judged | JudgedJob
 
     @classmethod
-    def of(cls, judged: Judged) -> OutcomeOf:
+    def of(cls, judged: Judged | JudgedJob) -> OutcomeOf:
         """The outcome of a run."""
-        outcome = cls(judged.report.verdict.outcome.value)
+        outcome = cls(judged.outcome_word)
         outcome.judged = judged
         return outcome
 
@@ -58,6 +60,11 @@ class Judged:
     def outcome(self) -> OutcomeOf:
         """The verdict under the limits asked for: "PASS", "FAIL" or "INCONCLUSIVE"."""
         return OutcomeOf.of(self)
+
+    @property
+    def outcome_word(self) -> str:
+        """The outcome, as a word alone."""
+        return self.report.verdict.outcome.value
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -88,9 +95,7 @@ class Judged:
             NotProven: the recording is incomplete, or has no such copies.
         """
         __tracebackhide__ = True
-        known = ("h2d", "d2h", "p2p")
-        if direction not in known:
-            raise ValueError(f"overlap({direction!r}): the direction is one of {', '.join(known)}")
+        _require_direction(direction)
         shares = [
             copies.overlap
             for one in self._devices()
@@ -110,6 +115,90 @@ class Judged:
             if check.name == "capture" and check.outcome is Outcome.INCONCLUSIVE:
                 raise NotProven(f"{check.reason}; what to do: {check.settle_with}")
         return self.report.devices
+
+
+@dataclass(frozen=True)
+class JudgedJob:
+    """The judged ranks of a job; each number is that of the worst rank."""
+
+    report: FleetReport
+
+    @property
+    def outcome(self) -> OutcomeOf:
+        """The verdict on all ranks: "PASS", "FAIL" or "INCONCLUSIVE"."""
+        return OutcomeOf.of(self)
+
+    @property
+    def outcome_word(self) -> str:
+        """The outcome, as a word alone."""
+        return self.report.outcome.value
+
+    @property
+    def causes(self) -> tuple[FleetCause, ...]:
+        """Causes over all ranks, the most telling first."""
+        return self.report.causes
+
+    @property
+    def recoverable(self) -> Share:
+        """Share of the time that perfect overlap could win back at most, on the worst rank.
+
+        Raises:
+            NotProven: a rank is missing, lost or incomplete.
+        """
+        __tracebackhide__ = True
+        shares = {row.label: row.recoverable for row in self._rows() if row.recoverable is not None}
+        if not shares:
+            raise NotProven("recoverable: the windows are empty")
+        worst = max(shares, key=lambda rank: shares[rank])
+        return Share.of(shares[worst], f"recoverable of rank {worst}", self)
+
+    def overlap(self, direction: str, rank: str | int | None = None) -> Share:
+        """Share of the copy time of a direction that runs under compute.
+
+        Args:
+            direction: "h2d", "d2h" or "p2p".
+            rank: only this one; None takes the worst of those with such copies.
+
+        Raises:
+            NotProven: a rank is missing, lost or incomplete, or there are no such copies.
+        """
+        __tracebackhide__ = True
+        _require_direction(direction)
+        shares = {
+            row.label: overlap
+            for row in self._rows()
+            if rank is None or row.label == str(rank)
+            if (overlap := row.overlap.get(direction)) is not None
+        }
+        if not shares:
+            where = "any rank" if rank is None else f"rank {rank}"
+            raise NotProven(f"overlap {direction}: no {direction} copy in the window of {where}")
+        worst = min(shares, key=lambda label: shares[label])
+        return Share.of(shares[worst], f"overlap {direction} of rank {worst}", self)
+
+    def _rows(self) -> tuple[RankRow, ...]:
+        """All ranks, if each of them can carry a number."""
+        __tracebackhide__ = True
+        from overlapcheck.verdict import Outcome
+
+        job = self.report
+        for one in job.lost:
+            raise NotProven(f"{one.report} is lost: {one.why}; what to do: {one.hint}")
+        if job.missing is not None:
+            why, hint = job.missing.why, job.missing.hint
+            raise NotProven(f"{job.missing.count} of the ranks missing: {why}; what to do: {hint}")
+        for row in job.rows:
+            for check in row.checks:
+                if check.name == "capture" and check.outcome is Outcome.INCONCLUSIVE:
+                    what = f"{check.reason}; what to do: {check.settle_with}"
+                    raise NotProven(f"rank {row.label}: {what}")
+        return job.rows
+
+
+def _require_direction(direction: str) -> None:
+    known = ("h2d", "d2h", "p2p")
+    if direction not in known:
+        raise ValueError(f"overlap({direction!r}): the direction is one of {', '.join(known)}")
 
 
 def failed_comparison(op: str, left: object, right: object) -> list[str] | None:
@@ -144,8 +233,49 @@ def _numbers(check: Check) -> str:
     return f" {percent_beside(check.measured, check.limit)}, {sign} {percent(check.limit)} asked"
 
 
-def _explanation(judged: Judged, *, checks: bool) -> list[str]:
-    """The report and its first material cause with evidence and advice."""
+def _explanation(judged: Judged | JudgedJob, *, checks: bool) -> list[str]:
+    """What was judged, and the first cause with evidence and advice."""
+    if isinstance(judged, JudgedJob):
+        return _of_job(judged.report, checks=checks)
+    return _of_report(judged, checks=checks)
+
+
+def _of_job(job: FleetReport, *, checks: bool) -> list[str]:
+    from overlapcheck.quantities import count_of, percent, percent_beside
+    from overlapcheck.verdict import Outcome
+
+    judged = count_of(job.reports - len(job.lost), "report")
+    lines = [f"job: {count_of(len(job.rows), 'rank')} in {judged}"]
+    for check in job.checks if checks else ():
+        if check.outcome is Outcome.PASS:
+            continue
+        sign = ">=" if check.at_least else "<="
+        numbers = (
+            f" {percent_beside(check.worst, check.limit)}, {sign} {percent(check.limit)} asked"
+        )
+        measured = numbers if None not in (check.worst, check.limit) else ""
+        where = f" on rank {check.worst_rank}" if check.worst_rank else ""
+        counts = f"{check.failed} failed, {check.inconclusive} unsure of {check.ranks}"
+        reason = f": {check.reason}" if check.reason else ""
+        lines.append(f"{check.outcome} {check.name}{measured}{where} ({counts}){reason}")
+    lines += [f"lost: {one.report}: {one.why}" for one in job.lost[:3]]
+    if job.missing is not None:
+        lines.append(f"missing: {count_of(job.missing.count, 'rank')}: {job.missing.why}")
+    if job.stragglers:
+        late = job.stragglers[0]
+        lines.append(f"the others wait for rank {late.rank}, {percent(late.share)} of the time")
+    if not job.causes:
+        return [*lines, "no cause costs 2 % of the time or more on any rank"]
+    first = job.causes[0]
+    on = f"on {first.ranks} of {count_of(len(job.rows), 'rank')}"
+    worst = f"{percent(first.worst_share)} of the time of rank {first.worst_rank}"
+    lines.append(f"first cause: {first.cause}, {on}, {worst}")
+    # pytest shows the first lines alone.
+    lines += [f"  - {fact}" for fact in first.evidence[: 1 if checks else 2]]
+    return [*lines, f"  do: {first.advice}", f"  unless {first.caveat}"]
+
+
+def _of_report(judged: Judged, *, checks: bool) -> list[str]:
     from overlapcheck.finding import MATERIAL_SHARE
     from overlapcheck.quantities import percent
     from overlapcheck.verdict import Outcome

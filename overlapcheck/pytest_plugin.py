@@ -16,12 +16,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 from overlapcheck.errors import TRACEBACK
-from overlapcheck.judged import Judged, failed_comparison
+from overlapcheck.judged import Judged, JudgedJob, failed_comparison
 
 if TYPE_CHECKING:
     from overlapcheck.capture.spec import CaptureSpec
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from overlapcheck.selection import Selection
     from overlapcheck.verdict import Policy
 
+_Made = TypeVar("_Made")
 _ERROR_MARK = "overlapcheck_error"
 """Attribute of a test's report; attributes travel with it, from worker processes too."""
 
@@ -39,25 +40,50 @@ class ProgramFailed(AssertionError):
 
 
 @pytest.fixture
-def overlapcheck_analyze(pytestconfig: pytest.Config) -> Callable[..., Judged]:
-    """Judge a report: `overlapcheck_analyze(path, **limits)`.
+def overlapcheck_analyze(pytestconfig: pytest.Config) -> Callable[..., Judged | JudgedJob]:
+    """Judge a report or a job: `overlapcheck_analyze(path, **limits)`.
+
+    Several paths (positional, or one list), a folder, a glob or "@LIST" are the ranks of one job:
+    every number is then that of the worst rank, and the verdict on all.
 
     Limits are the settings of the policy file with underscores, but as everywhere in Python shares
     of one: min_overlap=0.9, ceiling=False, fail_on=["host-sync"], steps="my step #"; and profile,
     config, no_config.
     """
 
-    def analyze(path: str | Path, **limits: Any) -> Judged:
+    def analyze(*paths: str | Path | Sequence[str | Path], **limits: Any) -> Judged | JudgedJob:
         __tracebackhide__ = True
-        from overlapcheck import pipeline
 
-        def judged() -> Judged:
+        def judged() -> Judged | JudgedJob:
             policy, selection = _resolved(limits, pytestconfig.rootpath, "overlapcheck_analyze()")
-            return Judged(pipeline.analyze(path, policy=policy, selection=selection))
+            return _judged(_flat(paths), policy, selection)
 
         return _without_our_frames(judged)
 
     return analyze
+
+
+def _flat(paths: Sequence[str | Path | Sequence[str | Path]]) -> list[str]:
+    found = [[one] if isinstance(one, str | Path) else one for one in paths]
+    return [str(path) for several in found for path in several]
+
+
+def _judged(paths: list[str], policy: Policy, selection: Selection) -> Judged | JudgedJob:
+    """One report, or the ranks of a job in this process: the test may not be importable."""
+    from overlapcheck import pipeline
+    from overlapcheck.errors import PolicyInvalid
+    from overlapcheck.ranks.inputs import is_several
+    from overlapcheck.reading import Reading
+    from overlapcheck.sources import recognised
+
+    if not paths:
+        raise PolicyInvalid("overlapcheck_analyze(): no report", "give a path, or several")
+    if policy.expect_ranks is None and not is_several(paths, recognised):
+        return Judged(pipeline.analyze(paths[0], policy=policy, selection=selection))
+    alone = Reading(jobs=1)
+    return JudgedJob(
+        pipeline.analyze_ranks(paths, policy=policy, selection=selection, reading=alone)
+    )
 
 
 @pytest.fixture
@@ -154,7 +180,7 @@ def _source(limits: Mapping[str, Any], root: Path) -> tuple[Source, dict[str, An
     return source, settings
 
 
-def _without_our_frames(work: Callable[[], Judged]) -> Judged:
+def _without_our_frames(work: Callable[[], _Made]) -> _Made:
     """Run work of ours; what goes wrong in it is told without it.
 
     Nothing of that is an assertion of the test, except what the program did.

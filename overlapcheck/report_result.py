@@ -12,6 +12,7 @@ from pathlib import Path
 
 from overlapcheck.collective_speed import CollectiveSpeed
 from overlapcheck.columns import ABSENT, Codes, Ints
+from overlapcheck.device_report import StepSummary
 from overlapcheck.errors import ExitCode
 from overlapcheck.finding import SourceLine
 from overlapcheck.kinds import ProcessKey
@@ -152,6 +153,14 @@ class RankRow:
     """Number that the recording has for the machine."""
     pace: Pace | None = None
     """Of its steps; `recoverable` is at the own pace where that is known."""
+    bound_ns: int | None = None
+    """Window with perfect overlap; None in results that were saved without."""
+    own_window_ns: int | None = None
+    """Length of the window at the program's own pace, where that is known."""
+    copy_ns: Mapping[str, int] = field(default_factory=dict)
+    """Time of copies by direction."""
+    per_step: StepSummary | None = None
+    """None without steps, and in results that were saved without."""
 
     @property
     def process(self) -> ProcessKey:

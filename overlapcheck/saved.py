@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from overlapcheck.comparison import Comparison
     from overlapcheck.excerpt import Excerpt
     from overlapcheck.fleet import FleetReport
+    from overlapcheck.fleet_comparison import FleetComparison
     from overlapcheck.predicted import WhatIf
     from overlapcheck.report_result import ReportResult
+    from overlapcheck.separate import SeparateReports
 
 _LARGEST = (1 << 63) - 1
 """Of nanoseconds, bytes and rows; no other number is larger."""
@@ -45,6 +47,20 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     from overlapcheck.saved_comparison import SavedComparison
 
     return _document(SavedComparison.of(comparison))
+
+
+def fleet_comparison_document(found: FleetComparison) -> dict[str, Any]:
+    """A comparison of two jobs, as `report_document` gives a report."""
+    from overlapcheck.saved_fleet_comparison import SavedFleetComparison
+
+    return _document(SavedFleetComparison.of(found))
+
+
+def separate_document(found: SeparateReports) -> dict[str, Any]:
+    """Reports judged each alone, as `report_document` gives a report."""
+    from overlapcheck.saved_separate import SavedSeparateReports
+
+    return _document(SavedSeparateReports.of(found))
 
 
 def what_if_document(found: WhatIf) -> dict[str, Any]:

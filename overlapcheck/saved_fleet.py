@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from overlapcheck.device_report import StepSummary
 from overlapcheck.fleet import (
     FLEET_SCHEMA,
     FleetCause,
@@ -73,6 +74,11 @@ class SavedRank(Struct, frozen=True, kw_only=True):
     report_number: int
     pace: Pace | None = None
     """Of its steps; `recoverable` is at the own pace where that is known."""
+    bound_ns: int | None = None
+    own_window_ns: int | None = None
+    copy_ns: Mapping[str, int] = {}
+    """Time of copies by direction."""
+    per_step: StepSummary | None = None
     demands: Mapping[str, SavedDemand] = {}
     """What the checks asked for that did not pass, by the name of the check."""
 

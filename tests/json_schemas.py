@@ -20,14 +20,18 @@ from overlapcheck import (
     excerpt,
     finding,
     fleet,
+    fleet_comparison,
     predicted,
     report,
     report_result,
     saved_comparison,
     saved_fields,
     saved_fleet,
+    saved_fleet_comparison,
     saved_report,
+    saved_separate,
     saved_what_if,
+    separate,
     verdict,
 )
 from tests.conftest import ROOT
@@ -37,6 +41,8 @@ FORMS: dict[str, type] = {
     "report": saved_report.SavedReport,
     "comparison": saved_comparison.SavedComparison,
     "fleet": saved_fleet.SavedFleetReport,
+    "fleet-comparison": saved_fleet_comparison.SavedFleetComparison,
+    "separate-reports": saved_separate.SavedSeparateReports,
     "whatif": saved_what_if.SavedWhatIf,
     "brief": brief.Brief,
 }
@@ -44,6 +50,8 @@ VERSIONS = {
     "report": report.SCHEMA,
     "comparison": comparison.SCHEMA,
     "fleet": fleet.FLEET_SCHEMA,
+    "fleet-comparison": fleet_comparison.SCHEMA,
+    "separate-reports": separate.SCHEMA,
     "whatif": predicted.SCHEMA,
     "brief": brief.SCHEMA,
 }
@@ -59,9 +67,12 @@ MODULES = (
         comparison,
         report_result,
         fleet,
+        fleet_comparison,
         predicted,
+        separate,
     ),
-    *(saved_fields, saved_report, saved_comparison, saved_fleet, saved_what_if, brief),
+    *(saved_fields, saved_report, saved_comparison, saved_fleet),
+    *(saved_separate, saved_fleet_comparison, saved_what_if, brief),
 )
 
 

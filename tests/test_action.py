@@ -20,6 +20,8 @@ from overlapcheck.cli import cli
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.pictures import picture
+from tests.ranks import fleets
+from tests.ranks.programs import write_programs
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 EXAMPLES = ROOT / "examples"
@@ -143,6 +145,29 @@ def test_a_report_that_overlaps_is_green(runner: Runner) -> None:
     assert list(ElementTree.parse(job.outputs["junit"]).getroot().iter("failure")) == []
 
 
+@pytest.mark.parametrize("named", ["job", "job/rank_*.sqlite"])
+def test_a_folder_or_a_glob_is_a_job(named: str, runner: Runner) -> None:
+    fleets.write_fleet(runner.folder / "job", 2, late=1)
+    job = runner.run(report=named)
+
+    assert (job.code, job.outputs["outcome"]) == (1, "FAIL"), job.log
+    assert "2 of 2 ranks failed; waiting for rank 1" in job.log
+    assert "\n::error title=overlapcheck" in job.log
+    assert json.loads(Path(job.outputs["json"]).read_text())["reports"] == 2
+    assert Path(job.outputs["html"]).read_text().startswith("<!doctype html>")
+    assert Path(job.outputs["html"]).with_name("overlapcheck-ranks").is_dir()
+    assert list(ElementTree.parse(job.outputs["junit"]).getroot().iter("failure"))
+    assert Path(job.outputs["markdown"]).read_text() in job.summary
+
+
+def test_a_folder_of_other_programs_is_an_error_that_says_so(runner: Runner) -> None:
+    write_programs(runner.folder / "all")
+    job = runner.run(report="all")
+
+    assert (job.code, job.outputs["outcome"]) == (2, "ERROR")
+    assert "not one job: 2 reports of 2 programs" in job.log
+
+
 def test_further_options_reach_the_command_as_a_shell_would_split_them(
     runner: Runner, real_export: RealExport
 ) -> None:
@@ -165,10 +190,9 @@ def test_blank_options_are_none(runner: Runner) -> None:
     [
         ("--steps 'step", "args: quotes that do not match"),
         ("--no-such-option", "No such option"),
-        ("$(touch hacked) `touch hacked` ; touch hacked", ""),
     ],
 )
-def test_options_that_make_no_sense_are_an_error_and_never_a_command(
+def test_options_that_make_no_sense_are_an_error(
     args: str, said: str, runner: Runner, real_export: RealExport
 ) -> None:
     job = runner.run(report=str(real_export("pt_pageable")), args=args)
@@ -176,6 +200,16 @@ def test_options_that_make_no_sense_are_an_error_and_never_a_command(
     assert (job.code, job.outputs["outcome"]) == (2, "ERROR")
     assert said in job.log
     assert "could not judge the report" in job.summary
+
+
+def test_options_are_never_a_command(runner: Runner, real_export: RealExport) -> None:
+    job = runner.run(
+        report=str(real_export("pt_pageable")),
+        args="$(touch hacked) `touch hacked` ; touch hacked",
+    )
+
+    assert job.code != 0
+    assert "7 reports lost" in job.log, "words are taken for reports"
     assert not (runner.folder / "hacked").exists()
 
 

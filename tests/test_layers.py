@@ -43,6 +43,9 @@ MAX_COMMAND_LINES = 60
 NOT_COMMANDS = {
     "allowed_folders",
     "assistant",
+    "baseline_files",
+    "comparing",
+    "comparison_output",
     "exits",
     "heap",
     "__init__",

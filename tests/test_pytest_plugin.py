@@ -16,6 +16,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.export import RealExport
 from tests.pictures import picture
+from tests.ranks import fleets
+from tests.ranks.programs import write_programs
 
 ONLY_OURS = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """For a pytest that has the plugin once, whether or not the package is installed."""
@@ -300,3 +302,63 @@ def test_a_real_run_without_a_gpu_proves_nothing(project: Project) -> None:
 
     assert code == 1
     assert "NotProven: " in out
+
+
+# ---- several ranks
+
+
+def test_several_reports_are_a_job_and_a_failure_names_the_rank(project: Project) -> None:
+    fleets.write_fleet(project.folder / "job", 3, pageable=2)
+    code, out = project.pytest(
+        "run = overlapcheck_analyze('job', min_overlap=0.5)\nassert run.overlap('h2d') >= 0.9"
+    )
+
+    assert code == 1
+    assert "E       assert overlap h2d of rank 2 0.0 % >= 90.0 %" in out
+    assert "E         job: 3 ranks in 3 reports" in out
+    assert "E         first cause: exposed-collective, on 3 of 3 ranks" in out
+    assert "pytest_plugin.py" not in out
+
+
+def test_the_outcome_of_a_job_tells_measured_limit_and_rank(project: Project) -> None:
+    fleets.write_fleet(project.folder / "job", 3, late=1)
+    code, out = project.pytest("assert overlapcheck_analyze('job').outcome == 'PASS'")
+
+    assert code == 1
+    assert "E       assert FAIL == PASS" in out
+    assert re.search(
+        r"FAIL recoverable [\d.]+ %, <= 10\.0 % asked on rank \d \(3 failed, 0 unsure of 3\)", out
+    )
+    assert "the others wait for rank 1" in out
+
+
+def test_a_job_is_named_by_several_paths_a_list_or_a_glob(project: Project) -> None:
+    fleets.write_fleet(project.folder / "job", 2)
+    code, out = project.pytest(
+        "paths = ['job/rank_0.sqlite', 'job/rank_1.sqlite']\n"
+        "found = [overlapcheck_analyze(*paths), overlapcheck_analyze(paths),"
+        " overlapcheck_analyze('job/*.sqlite')]\n"
+        "assert len({float(one.recoverable) for one in found}) == 1\n"
+        "assert all(len(one.report.rows) == 2 for one in found)\n"
+        "assert 'rank' in found[0].recoverable.name"
+    )
+
+    assert code == 0, out
+
+
+def test_a_job_that_lacks_a_rank_has_no_numbers(project: Project) -> None:
+    fleets.write_fleet(project.folder / "job", 2)
+    (project.folder / "job/rank_2.sqlite").write_text("nothing")
+    code, out = project.pytest("assert overlapcheck_analyze('job').recoverable <= 1")
+
+    assert code == 1
+    assert "NotProven: rank_2.sqlite is lost: " in out
+
+
+def test_reports_of_different_programs_are_an_error(project: Project) -> None:
+    write_programs(project.folder / "all")
+    code, out = project.pytest("overlapcheck_analyze('all')")
+
+    assert code == 1
+    assert "not one job: 2 reports of 2 programs" in out
+    assert "1 error" in out

@@ -29,7 +29,8 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     overlapcheck analyze train.nsys-rep
     overlapcheck analyze train.sqlite --min-overlap 90 -o result.json
     overlapcheck analyze rank_*.nsys-rep -o fleet.json --resume
-    overlapcheck analyze rank_*.nsys-rep -o ranks.junit.xml -o comment.md --tables DIR
+    overlapcheck analyze rank_*.nsys-rep -o ranks.junit.xml --tables DIR
+    overlapcheck analyze nightly/ --each
     overlapcheck analyze train.nsys-rep --control train_nvtx_alone.nsys-rep
     """
     from overlapcheck import pipeline
@@ -38,11 +39,11 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
     from overlapcheck.cli.progress import shown
     from overlapcheck.cli.stopping import stoppable
 
-    one = several_of(reports, judging, fleet.control)
-    if one is not None and are_ranks(one, judging):
-        from overlapcheck.cli.ranks import analyze_ranks
+    one = several_of(reports, judging, fleet)
+    if one is not None and are_ranks(one, judging, fleet):
+        from overlapcheck.cli.each import analyze_several
 
-        return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_several(one, judging, fleet, nsys)
     report = one.reports[0] if one else Path(reports[0])
     with stoppable(f"analysing {report}"), shown() as progress:
         result = pipeline.analyze(
@@ -53,7 +54,7 @@ def analyze(reports: tuple[str, ...], judging: Judging, fleet: Fleet, nsys: Path
             control=fleet.control,
         )
     if one is not None and tells_of_ranks(report, result):
-        from overlapcheck.cli.ranks import analyze_ranks
+        from overlapcheck.cli.each import analyze_several
 
-        return analyze_ranks(one, judging, fleet, nsys)
+        return analyze_several(one, judging, fleet, nsys)
     return deliver(result, judging)

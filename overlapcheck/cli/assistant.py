@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from overlapcheck.cli.allowed_folders import AllowedFolders
+    from overlapcheck.compare.fleet import Job
+    from overlapcheck.fleet import FleetReport
     from overlapcheck.policy.settings import Setting
     from overlapcheck.report import Report
     from overlapcheck.selection import Selection
@@ -98,31 +100,33 @@ class Tools:
         chosen = {
             key: Setting(v, f"{key} of the call") for key, v in given.items() if v is not None
         }
-        path = self._folders.path(report)
-        if _is_job(path):
-            return self._ranks(path, chosen)
         from overlapcheck.cli.comparing import is_result
         from overlapcheck.reporting.restore import read_any_result
         from overlapcheck.showing import text_of
 
+        path = self._folders.path(report)
+        if _is_job(path):
+            return text_of(self._job(path, chosen), "brief")
         found = read_any_result(path) if is_result(path) else self._report(path, chosen)
         return text_of(found, "brief")
 
     def compare(self, base: str, new: str, fail_if_worse: float | None = None) -> str:
         """Compare two recordings or saved results: what changed per step; JSON under 4 kB.
 
+        Both may be jobs of many ranks: folders of reports, or their saved results.
+
         Args:
             base: path of the one before.
             new: path of the one after.
             fail_if_worse: percent beyond which worse is a failure; default: nothing fails.
         """
-        from overlapcheck.compare.compare import compare
-        from overlapcheck.renderers.comparison import comparison_renderer
+        from overlapcheck.cli.comparison_output import comparison_text
+        from overlapcheck.compare.either import compare_either
 
-        sides = [self._report(self._folders.path(name), {}) for name in (base, new)]
+        sides = [self._side(self._folders.path(name)) for name in (base, new)]
         limit = None if fail_if_worse is None else fail_if_worse / 100
-        found = compare(sides[0], sides[1], limit=limit, force=False)
-        return comparison_renderer("brief").render(found)
+        found = compare_either(sides[0], sides[1], limit=limit, force=False)
+        return comparison_text(found, "brief")
 
     def explain(self, cause: str = "") -> str:
         """What a cause means, how it is recognised, what to do and when that is wrong.
@@ -150,23 +154,31 @@ class Tools:
         found = pipeline.streams(path, selection=selection, reading=reading)
         return stream_renderers()["brief"].render(found)
 
+    def _side(self, path: Path) -> Report | Job:
+        from overlapcheck.cli.comparing import is_result
+        from overlapcheck.compare.fleet import Job
+        from overlapcheck.report import Report
+        from overlapcheck.reporting.restore import read_any_result
+
+        if _is_job(path):
+            return Job(path.name, self._job(path, {}))
+        if not is_result(path):
+            return self._report(path, {})
+        found = read_any_result(path)
+        return found if isinstance(found, Report) else Job(path.name, found)
+
     def _report(self, path: Path, chosen: dict[str, Setting]) -> Report:
         from overlapcheck import pipeline
-        from overlapcheck.cli.comparing import is_result
         from overlapcheck.reading import Reading
-        from overlapcheck.reporting.restore import read_result
 
-        if is_result(path):
-            return read_result(path)
         policy, selection = _limits(chosen)
         reading = Reading(timeline=False)
         return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
 
-    def _ranks(self, path: Path, chosen: dict[str, Setting]) -> str:
+    def _job(self, path: Path, chosen: dict[str, Setting]) -> FleetReport:
         from overlapcheck import pipeline
         from overlapcheck.ranks.inputs import expand
         from overlapcheck.reading import Reading
-        from overlapcheck.renderers.fleet import fleet_renderer
         from overlapcheck.sources import recognised
 
         reports = expand([str(path)], recognised).reports
@@ -174,8 +186,7 @@ class Tools:
             self._folders.require(one)
         policy, selection = _limits(chosen)
         reading = Reading(timeline=False, jobs=1)
-        found = pipeline.analyze_ranks(reports, policy=policy, selection=selection, reading=reading)
-        return fleet_renderer("brief").render(found)
+        return pipeline.analyze_ranks(reports, policy=policy, selection=selection, reading=reading)
 
 
 def _is_job(path: Path) -> bool:

@@ -26,7 +26,7 @@ def baseline() -> None:
 @click.argument("name", shell_complete=completion.baselines)
 @click.argument("result", type=FileName(path_type=Path))
 def save(name: str, result: Path) -> None:
-    """Keep RESULT (a .json, a report or its export) as the baseline NAME."""
+    """Keep RESULT (a .json, a report, its export, or a folder of ranks) as the baseline NAME."""
     from overlapcheck.cli.baseline_files import save_baseline
     from overlapcheck.cli.comparing import read_side
     from overlapcheck.cli.progress import shown
@@ -52,6 +52,6 @@ def show(name: str) -> None:
     """Print the report that the baseline NAME was made from."""
     from overlapcheck.cli import output
     from overlapcheck.compare.baselines import baseline_file
-    from overlapcheck.reporting.restore import read_result
+    from overlapcheck.reporting.restore import read_any_result
 
-    output.show(read_result(baseline_file(name, Path.cwd())), "terminal")
+    output.show(read_any_result(baseline_file(name, Path.cwd())), "terminal")

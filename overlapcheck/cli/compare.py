@@ -8,12 +8,11 @@ import click
 
 from overlapcheck.cli import completion, terminal_page
 from overlapcheck.cli.option_types import FileName, Percentage
-from overlapcheck.errors import PolicyInvalid
 
 _FILE = FileName(path_type=Path)
 
 
-@click.command(short_help="What changed between two results or reports.")
+@click.command(short_help="What changed between two results, reports or jobs.")
 @click.argument("sides", nargs=-1, required=True, type=_FILE, metavar="[BASE] NEW")
 @click.option("--baseline", metavar="NAME", shell_complete=completion.baselines,
               help="Compare with a saved baseline instead of BASE.")  # fmt: skip
@@ -32,28 +31,29 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
             force: bool, format_: str, outputs: tuple[Path, ...], detail: str) -> int:  # fmt: skip
     """Compare NEW with BASE: each a result (.json), a report, or its SQLite export.
 
+    Or jobs of many ranks: each a result, a folder, a quoted glob or @LIST.
+
     \b
     overlapcheck compare before.json after.nsys-rep
+    overlapcheck compare before_job.json after_job/
     overlapcheck compare --baseline main new.json --fail-if-worse 5
 
     Exits with 3 where the two are not comparable, or too noisy for --fail-if-worse.
     """
     from overlapcheck.cli.comparing import read_side
-    from overlapcheck.cli.comparison_output import deliver_comparison
+    from overlapcheck.cli.comparison_output import check_formats, deliver_comparison
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
     from overlapcheck.compare.baselines import baseline_file
-    from overlapcheck.compare.compare import compare as made
-    from overlapcheck.renderers.comparison import comparison_renderer, comparison_renderer_for_file
+    from overlapcheck.compare.either import compare_either as made
+    from overlapcheck.errors import PolicyInvalid
 
     if len(sides) != (1 if baseline else 2):
         raise PolicyInvalid("compare takes BASE and NEW, or --baseline NAME and NEW")
-    comparison_renderer(format_)
-    for path in outputs:
-        comparison_renderer_for_file(path.name)
+    check_formats(format_, outputs)
     paths = [baseline_file(baseline, Path.cwd()), *sides] if baseline else list(sides)
     spare_inputs(outputs, paths)
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
-    limit = fail_if_worse and fail_if_worse / 100
-    return deliver_comparison(made(base, new, limit=limit, force=force), format_, outputs, detail)
+    found = made(base, new, limit=fail_if_worse and fail_if_worse / 100, force=force)
+    return deliver_comparison(found, format_, outputs, detail)

@@ -1,4 +1,4 @@
-"""Reading one side of a comparison: a saved result, or a report to analyse."""
+"""Reading one side of a comparison: a saved result, or a report or a job to analyse."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from overlapcheck.errors import InputUnreadable
 
 if TYPE_CHECKING:
     from overlapcheck.cli.progress import Stages
+    from overlapcheck.compare.fleet import Job
     from overlapcheck.report import Report
 
 
-def read_side(path: Path, progress: Stages) -> Report:
-    """The report of a side; a trace is measured as the policy file says.
+def read_side(path: Path, progress: Stages) -> Report | Job:
+    """The report or the job of a side; a trace is measured as the policy file says.
+
+    Args:
+        path: a saved result, a report or its export; or for a job a folder, a glob or @LIST.
+        progress: told of what is read.
 
     Raises:
         OverlapcheckError: one line that names the file and what to do.
@@ -22,16 +27,33 @@ def read_side(path: Path, progress: Stages) -> Report:
     from overlapcheck.causes import causes
     from overlapcheck.cli.messages import say
     from overlapcheck.cli.stopping import stoppable
+    from overlapcheck.compare.fleet import Job
     from overlapcheck.policy.resolve import Source, resolve, settings_of
     from overlapcheck.reading import Reading
-    from overlapcheck.reporting.restore import read_result
+    from overlapcheck.report import Report
+    from overlapcheck.reporting.restore import read_any_result
 
-    if is_result(path):
-        return read_result(path)
+    several = names_a_job(path)
+    if not several and is_result(path):
+        found = read_any_result(path)
+        return found if isinstance(found, Report) else Job(path.name, found)
     policy, selection = resolve(settings_of(Source(), causes()), {})
     reading = Reading(timeline=False, progress=progress, opened=progress.opens, warn=say)
     with stoppable(f"analysing {path}"):
-        return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
+        if not several:
+            return pipeline.analyze(path, policy=policy, selection=selection, reading=reading)
+        progress(f"analysing {path}")
+        named = [str(path)]
+        job = pipeline.analyze_ranks(named, policy=policy, selection=selection, reading=reading)
+    return Job(path.name or str(path), job)
+
+
+def names_a_job(path: Path) -> bool:
+    """Whether a side is a folder of reports, a glob or @LIST."""
+    from overlapcheck.ranks.inputs import is_several
+    from overlapcheck.sources import recognised
+
+    return is_several([str(path)], recognised)
 
 
 def is_result(path: Path) -> bool:

@@ -20,6 +20,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class Fleet:
     """What to judge beside, and how to read and judge several reports."""
 
+    each: bool
+    """Whether they are reports of different programs, judged each alone."""
     rank_pattern: str | None
     same_host: bool
     jobs: int | None
@@ -45,6 +47,11 @@ _OPTIONS = (
         metavar="CONTROL",
         help="The same program recorded with --trace=nvtx alone, report or export: judge at its own"
         " pace. May repeat: for several runs, or one for each of several reports.",
+    ),
+    click.option(
+        "--each",
+        is_flag=True,
+        help="Several reports: judge each alone, a line a report; the worst exit code counts.",
     ),
     click.option(
         "--rank-pattern",

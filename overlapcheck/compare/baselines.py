@@ -10,9 +10,13 @@ from pathlib import Path
 from overlapcheck.comparison import NotComparable
 from overlapcheck.device_report import DeviceReport, Picture
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
+from overlapcheck.fleet import FleetReport, named
+from overlapcheck.quantities import count_of
 from overlapcheck.report import Report
+from overlapcheck.verdict import Outcome
 
 FOLDER = Path(".overlapcheck") / "baselines"
+MAX_NAMED = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -80,6 +84,29 @@ def as_baseline(report: Report) -> Report:
             "record it again: overlapcheck run PROGRAM",
         )
     return replace(report, devices=tuple(_small(device) for device in report.devices))
+
+
+def as_job_baseline(report: FleetReport) -> FleetReport:
+    """A job without what no comparison looks at.
+
+    Raises:
+        NotComparable: a rank is not in it, or its recording is incomplete.
+    """
+    lacking = report.missing.count if report.missing else 0
+    broken = [
+        row.label
+        for row in report.rows
+        for check in row.checks
+        if check.name == "capture" and check.outcome is Outcome.INCONCLUSIVE
+    ]
+    why = ""
+    if lacking or report.lost:
+        why = f"{count_of(max(lacking, len(report.lost)), 'rank is', 'ranks are')} missing"
+    elif broken:
+        why = f"the recording of {named(broken, MAX_NAMED)} is incomplete"
+    if why:
+        raise NotComparable(f"no baseline of this job, for {why}", "analyse all of its ranks")
+    return replace(report, outliers=(), meetings=(), pages=(), timelines=())
 
 
 def _small(device: DeviceReport) -> DeviceReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from overlapcheck._version import __version__
@@ -62,27 +63,49 @@ def compare(
 
 def _device(pair: Pair, base: Report, new: Report) -> DeviceComparison:
     one, other = pair = at_one_pace(pair)
-    ledger = ledger_changes(pair)
-    compute, whole = divided(pair)
-    return DeviceComparison(
-        device=other.device,
-        base=_side(one, base),
-        new=_side(other, new),
-        step_time=_step_time(pair),
-        shares=(_recoverable(pair), *_overlaps(pair)),
-        ledger=ledger,
+    found = numbers((_side(one, base), _side(other, new)), pair)
+    ledger = found.ledger
+    return replace(
+        found,
         gone=alone(pair, base.findings, ledger, Change.BETTER),
         new_causes=alone((other, one), new.findings, ledger, Change.WORSE),
-        compute=compute,
-        whole=whole,
-        excerpts=(one.excerpt, other.excerpt),
     )
 
 
-def _side(device: DeviceReport, report: Report) -> Side:
+def numbers(sides: tuple[Side, Side], pair: Pair) -> DeviceComparison:
+    """All that is compared of two devices at one pace, but the causes that came or went.
+
+    Args:
+        sides: what to tell of each.
+        pair: the devices.
+    """
+    compute, whole = divided(pair)
+    return DeviceComparison(
+        device=pair[1].device,
+        base=sides[0],
+        new=sides[1],
+        step_time=step_time(pair),
+        shares=(recoverable(pair), *_overlaps(pair)),
+        ledger=ledger_changes(pair),
+        gone=(),
+        new_causes=(),
+        compute=compute,
+        whole=whole,
+        excerpts=(pair[0].excerpt, pair[1].excerpt),
+    )
+
+
+def side(device: DeviceReport, report: str, program: str) -> Side:
+    """What to tell of one side.
+
+    Args:
+        device: with its numbers.
+        report: name of its report.
+        program: command line of the program.
+    """
     return Side(
-        report.capture.report,
-        report.capture.program,
+        report,
+        program,
         device.name,
         device.window.steps,
         device.window.step_family,
@@ -92,7 +115,12 @@ def _side(device: DeviceReport, report: Report) -> Side:
     )
 
 
-def _step_time(pair: Pair) -> Quantity | None:
+def _side(device: DeviceReport, report: Report) -> Side:
+    return side(device, report.capture.report, report.capture.program)
+
+
+def step_time(pair: Pair) -> Quantity | None:
+    """The median step, or the own paces where both sides have one; None without steps."""
     base, new = (device.steps for device in pair)
     if base is None or new is None:
         return None
@@ -106,7 +134,8 @@ def _step_time(pair: Pair) -> Quantity | None:
     return Metric("step time", Unit.NS).compared(*medians, uncertain)
 
 
-def _recoverable(pair: Pair) -> Quantity:
+def recoverable(pair: Pair) -> Quantity:
+    """What perfect overlap could win back."""
     # Recoverable time is idle time, so it is as uncertain as that.
     base, new = pair
     uncertain = noise.noise_of_share(
@@ -117,15 +146,17 @@ def _recoverable(pair: Pair) -> Quantity:
 
 def _overlaps(pair: Pair) -> Iterator[Quantity]:
     for direction in JUDGED_DIRECTIONS:
-        base, new = (device.copies.get(direction.value) for device in pair)
-        if base is None and new is None:
-            continue
-        # The part of the copies that lies outside compute varies as the exposed time does.
-        uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
-        overlap = Metric(f"overlap {direction}", Unit.SHARE, more_is_better=True)
-        yield overlap.compared(
-            base.overlap if base else None, new.overlap if new else None, uncertain
-        )
+        if any(direction.value in device.copies for device in pair):
+            yield overlap(pair, direction)
+
+
+def overlap(pair: Pair, direction: Direction) -> Quantity:
+    """The share of a direction's copies that is hidden."""
+    base, new = (device.copies.get(direction.value) for device in pair)
+    # The part of the copies that lies outside compute varies as the exposed time does.
+    uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
+    metric = Metric(f"overlap {direction}", Unit.SHARE, more_is_better=True)
+    return metric.compared(base.overlap if base else None, new.overlap if new else None, uncertain)
 
 
 def _copied_ns(direction: Direction, device: DeviceReport) -> float:

@@ -21,7 +21,21 @@ def judged(device: DeviceComparison, limit: float, *, several: bool) -> DeviceCo
         several: whether the clauses must name the device.
     """
     where = f" on device {device.device}" if several else ""
-    step = device.step_time
+    step, shares = limited(device.step_time, device.shares, limit, where)
+    return replace(device, step_time=step, shares=shares)
+
+
+def limited(
+    step: Quantity | None, shares: tuple[Quantity, ...], limit: float, where: str = ""
+) -> tuple[Quantity | None, tuple[Quantity, ...]]:
+    """A step time and the shares beside it, with a clause on each that is too bad.
+
+    Args:
+        step: None where a side has no steps.
+        shares: of the same window.
+        limit: see `judged`.
+        where: names in the clauses what they are of.
+    """
     if step is not None:
         step = replace(
             step,
@@ -30,8 +44,7 @@ def judged(device: DeviceComparison, limit: float, *, several: bool) -> DeviceCo
         )
     # A share does not count where the steps got faster: that is what it was given up for.
     faster = step is not None and step.change is Change.BETTER
-    shares = device.shares if faster else tuple(_share(s, limit, where) for s in device.shares)
-    return replace(device, step_time=step, shares=shares)
+    return step, shares if faster else tuple(_share(one, limit, where) for one in shares)
 
 
 def _longer(step: Quantity, limit: float, where: str) -> str:

@@ -71,4 +71,5 @@ def noise_of_share(devices: tuple[DeviceReport, DeviceReport], which: str, of: W
         for device in devices
         if device.steps is not None and (whole := of(device)) > 0
     ]
-    return max(Thresholds.noise_deviations * hypot(*errors), Thresholds.noise_share)
+    # No two shares differ by more than one, whatever little a share is made of.
+    return min(max(Thresholds.noise_deviations * hypot(*errors), Thresholds.noise_share), 1.0)

@@ -12,6 +12,7 @@ from overlapcheck.fleet import FleetReport
 from overlapcheck.ranks.job_reports import JobReports
 from overlapcheck.ranks.merge import merge
 from overlapcheck.ranks.naming import ranks_by_pattern
+from overlapcheck.ranks.programs import require_one_job
 from overlapcheck.ranks.work import Analyze, digest_report, judge_content
 from overlapcheck.report_result import LostReport, ReportResult, Task
 
@@ -52,7 +53,8 @@ def judge_fleet(
         arrived: told of each result.
 
     Raises:
-        OverlapcheckError: not one report could be judged, or the job's pattern does not fit.
+        OverlapcheckError: not one report could be judged, they are evidently of different
+            programs, or the job's pattern does not fit.
     """
     paths, pattern = reports.paths, reports.pattern
     if pattern is not None:
@@ -80,6 +82,8 @@ def judge_fleet(
     lost |= {len(paths) + number: one for number, one in enumerate(reports.unread)}
     if not results:
         raise _all_lost([lost[n] for n in sorted(lost)])
+    if pattern is None and reports.policy.expect_ranks is None:
+        require_one_job(paths, results)
     return merge(reports, results, lost)
 
 

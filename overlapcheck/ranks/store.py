@@ -26,7 +26,7 @@ from overlapcheck.selection import Selection
 from overlapcheck.verdict import Policy
 
 FOLDER = ".overlapcheck-ranks"
-FORMAT = 7
+FORMAT = 8
 MOST_BYTES = 16 << 20
 """Of a result; its bounds keep it far below."""
 _SEAL = "sha256"

@@ -90,6 +90,10 @@ def _row(report: Report, device: DeviceReport, tables: DeviceMeasurements) -> Ra
         causes=_causes(report, key),
         collectives=_collectives(tables.collectives),
         pace=device.pace,
+        bound_ns=device.bound_ns,
+        own_window_ns=device.own_window_ns,
+        copy_ns={direction: copies.copy_ns for direction, copies in device.copies.items()},
+        per_step=device.steps,
     )
 
 

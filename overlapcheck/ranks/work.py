@@ -49,12 +49,12 @@ def judge_content(analyze: Analyze, kept: bool, task: Task) -> Judged | LostRepo
         result = summarize(analyze(path))
         return Judged(result, digest if _states(path) == before else "")
 
-    return _alone(task, judged)
+    return judged_alone(task, judged)
 
 
 def digest_report(task: Task) -> str | LostReport:
     """The digest of one report's content; a failure stays its own."""
-    return _alone(task, content_digest)
+    return judged_alone(task, content_digest)
 
 
 def content_digest(report: Path) -> str:
@@ -96,10 +96,16 @@ def draw_report(draw: Draw, task: Task) -> str | LostReport:
         draw: how to draw it.
         task: which report.
     """
-    return _alone(task, draw)
+    return judged_alone(task, draw)
 
 
-def _alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
+def judged_alone(task: Task, make: Callable[[Path], Made]) -> Made | LostReport:
+    """What is made of one report; a failure stays its own.
+
+    Args:
+        task: which report.
+        make: makes it of the report's path.
+    """
     try:
         return make(task.path)
     except Interrupted:

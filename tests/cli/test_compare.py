@@ -200,7 +200,7 @@ def test_a_recording_without_kernels_is_not_comparable(
         (["--baseline", "main", "a", "b"], 2, "compare takes BASE and NEW"),
         (["hidden.sqlite", "no.json"], 4, "no.json: cannot be read: No such file or directory"),
         (["hidden.sqlite", "bad.json"], 4, "bad.json"),
-        (["hidden.sqlite", "."], 4, "a directory"),
+        (["hidden.sqlite", "."], 3, ". is a job of 1 rank, hidden.sqlite is one report"),
         (["hidden.sqlite", "hidden.sqlite", "-o", "x.pdf"], 2, "no format with this suffix"),
         (["hidden.sqlite", "hidden.sqlite", "--format", "pdf"], 2, "--format pdf: a comparison"),
     ],

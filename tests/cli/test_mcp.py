@@ -59,7 +59,8 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
     (root / "ranks").mkdir(parents=True)
     for name in ("pt_pageable", "cu_double_buffer"):
         shutil.copyfile(real_export(name), root / f"{name}.sqlite")
-        shutil.copyfile(real_export(name), root / "ranks" / f"{name}.sqlite")
+    for rank in range(2):
+        shutil.copyfile(real_export("pt_pageable"), root / "ranks" / f"rank_{rank}.sqlite")
     saved = overlapcheck.analyze(root / "pt_pageable.sqlite")
     (root / "result.json").write_text(renderers()["json"].render(saved))
     (root / "fleet.json").write_text(fleet_renderers()["json"].render(JOBS["fail"]))
@@ -79,6 +80,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
             ("analyze", {"report": "../outside.sqlite"}),
             ("analyze", {"report": "pt_pageable.sqlite", "min_overlap": 400}),
             ("explain", {"cause": "no-such-cause"}),
+            ("compare", {"base": "ranks", "new": "ranks"}),
         ],
     )
     documents = [json.loads(text) for _, text in answers[:7]]
@@ -86,7 +88,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
 
     assert [tool.name for tool in tools] == ["analyze", "compare", "explain", "streams"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
-    assert [failed for failed, _ in answers] == [False] * 9 + [True] * 3
+    assert [failed for failed, _ in answers] == [False] * 9 + [True] * 3 + [False]
     for document in documents[:6]:
         validator.validate(document)
     assert documents[0]["causes"][0]["cause"] == "pageable-copy"
@@ -104,6 +106,7 @@ def test_a_session(real_export: RealExport, tmp_path: Path) -> None:
     assert all(len(text.splitlines()) == 1 for _, text in answers[9:])
     assert "not found below the folders that may be read" in answers[9][1]
     assert "min_overlap = 400 is no percentage" in answers[10][1]
+    assert json.loads(answers[12][1])["summary"].startswith("step of the job 22.")
     assert str(tmp_path) not in "".join(text for _, text in answers)
 
 

@@ -16,7 +16,7 @@ from overlapcheck.renderers.comparison._words import (
     titles,
 )
 
-_WORST_FIRST = (Change.WORSE, Change.BETTER, Change.NONE, Change.UNKNOWN)
+WORST_FIRST = (Change.WORSE, Change.BETTER, Change.NONE, Change.UNKNOWN)
 
 
 class ComparisonBrief:
@@ -34,7 +34,7 @@ def _brief(comparison: Comparison) -> Brief:
     names = titles(comparison) if len(comparison.devices) > 1 else [""]
     devices = list(zip(names, comparison.devices, strict=True))
     checks = [_check(q, name) for name, device in devices for q in device.quantities]
-    order = [change.value for change in _WORST_FIRST]
+    order = [change.value for change in WORST_FIRST]
     causes = [
         _cause(one, name, word)
         for word in ("new", "gone")

@@ -10,7 +10,7 @@ from overlapcheck.renderers._plain_text import MAX_FINDINGS, MAX_SOURCE, place_t
 from overlapcheck.renderers.comparison import _words as words
 
 _ORDER = (Change.WORSE, Change.BETTER, Change.NONE)
-_MARKS = {Change.BETTER: "🟢", Change.WORSE: "🔴", Change.NONE: "⚪", Change.UNKNOWN: "⚪"}
+MARKS = {Change.BETTER: "🟢", Change.WORSE: "🔴", Change.NONE: "⚪", Change.UNKNOWN: "⚪"}
 
 
 class ComparisonMarkdown:
@@ -26,7 +26,7 @@ class ComparisonMarkdown:
 
 
 def _blocks(comparison: Comparison) -> Iterator[str]:
-    mark, word = _MARKS[comparison.change], words.HEADLINES[comparison.change]
+    mark, word = MARKS[comparison.change], words.HEADLINES[comparison.change]
     headline = inline(words.headline(comparison))
     yield f"### {mark} overlapcheck compare: {word}\n\n{headline}\n"
     if comparison.objections:
