@@ -20,7 +20,7 @@ from overlapcheck.renderers.comparison import comparison_renderers
 from overlapcheck.renderers.fleet import fleet_renderers
 from overlapcheck.renderers.streams import stream_renderers
 from overlapcheck.report import Report
-from overlapcheck.verdict import Basis
+from overlapcheck.verdict import Basis, Policy
 from tests.export import RealExport
 from tests.json_schemas import published
 from tests.renderers.comparison.comparisons import COMPARISONS
@@ -133,7 +133,7 @@ def test_comparisons(name: str) -> None:
 
 def test_ranks(real_export: RealExport) -> None:
     exports = [real_export(name) for name in ("pt_pageable", "cu_double_buffer")]
-    report = analyze_ranks(exports, reading=Reading(jobs=1))
+    report = analyze_ranks(exports, policy=Policy(expect_ranks=2), reading=Reading(jobs=1))
     found = checked(fleet_renderers()["brief"].render(report))
     first = report.causes[0]
     labels = [f"{'x' * 500}{number}" for number in range(300)]

@@ -64,7 +64,8 @@ def renamed(value: Any, name: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         new = {f.name: renamed(getattr(value, f.name), name) for f in fields(value)}
         # Not of a trace.
-        new.pop("tool_version", None)
+        for name_of_ours in ("tool_version", "kinds"):
+            new.pop(name_of_ours, None)
         return replace(value, **new)
     return value
 
