@@ -95,7 +95,7 @@ def shared_axis_data(
     return {
         "length": length,
         "view": [0, min(round(max(steps) * _ROOM), length) if steps else length],
-        "origin": origin,
+        "origin": clean(origin),
         "compared": compared,
         "lanes": [_lane(lane) for lane in lanes],
     }

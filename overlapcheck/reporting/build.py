@@ -85,7 +85,7 @@ def with_drawings(report: Report, trace: Trace, measured: Measurements, reading:
 
     def drawn(one: DeviceReport, device: DeviceMeasurements) -> DeviceReport:
         held = measured.thresholds.blocking_call_ns
-        one = replace(one, excerpt=draw_excerpt(trace, device, held, reading.excerpt))
+        one = replace(one, excerpt=cleaned(draw_excerpt(trace, device, held, reading.excerpt)))
         if not reading.timeline:
             return one
         from overlapcheck.reporting.timeline import draw_timeline

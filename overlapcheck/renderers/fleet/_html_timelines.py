@@ -105,7 +105,8 @@ def _notes(one: RankTimeline) -> Iterator[str]:
 
 def _step(one: RankTimeline) -> tuple[int, int]:
     """Begin and end of the step that is aligned, on the axis."""
-    place = one.excerpt.step_texts.index(one.step)
+    texts = one.excerpt.step_texts
+    place = texts.index(one.step) if one.step in texts else one.excerpt.typical
     return (
         one.at_ns + one.excerpt.step_start_ns[place],
         one.at_ns + one.excerpt.step_end_ns[place],
