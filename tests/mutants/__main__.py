@@ -43,7 +43,7 @@ def main() -> int:
             print(f"{len(fates)} of {len(mutants)}, {alive} alive, {took:.0f} s", flush=True)
 
     print(f"{len(mutants)} mutants; all tests run once first", flush=True)
-    status = run(Suite(mutants, asked.jobs, told, known))
+    status = run(Suite(mutants, asked.jobs, told, known), asked.tests)
     CACHE.write_text(json.dumps(known, indent=0))
     gone = set(may) - {one.key for one in every} if not asked.module else set()
     return _summary(fates, sorted(gone)) if fates else status
@@ -53,6 +53,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     path = "only paths that begin so, a regular expression: passes/order"
     parser.add_argument("-m", "--module", default="", help=path)
+    narrow = "only tests below this path judge, to be quick: more survive than with all of them"
+    parser.add_argument("-t", "--tests", action="append", default=[], help=narrow)
     parser.add_argument("-n", "--number", type=int, default=0, help="a sample of so many")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("-j", "--jobs", type=int, default=2)

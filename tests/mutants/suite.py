@@ -144,12 +144,13 @@ def _judges(item: pytest.Item) -> bool:
     return name not in scope.LEFT_OUT
 
 
-def _far_from(items: Sequence[pytest.Item]) -> pytest.Item:
+def _far_from(items: Sequence[pytest.Item]) -> pytest.Item | None:
     """A test in another folder than the last one."""
-    return next(one for one in items if one.path.parent != items[-1].path.parent)
+    far = (one for one in items if one.path.parent != items[-1].path.parent)
+    return next(far, None)
 
 
-def _passes(item: pytest.Item, following: pytest.Item) -> bool:
+def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
     """Whether a test passes; what `following` needs as well stays set up."""
     reports = runtestprotocol(item, log=False, nextitem=following)
     return not any(report.failed for report in reports)
@@ -216,10 +217,10 @@ def _folders() -> list[str]:
     return sorted({path for paths in scope.TESTS.values() for path in paths})
 
 
-def run(suite: Suite) -> int:
-    """Collect the tests and let the suite loop over them."""
+def run(suite: Suite, folders: Sequence[str] = ()) -> int:
+    """Collect the tests, all that judge if no paths are given, and let the suite loop over them."""
     os.chdir(scope.ROOT)
     read_traces_once()
     asked = ["-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     asked += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    return int(pytest.main([*asked, *_folders()], plugins=[suite]))
+    return int(pytest.main([*asked, *(folders or _folders())], plugins=[suite]))
