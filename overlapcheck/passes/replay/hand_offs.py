@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, Index, Ints, Mask
+from overlapcheck.columns import Index, Ints, Mask
 from overlapcheck.grouping import distinct
 from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import OF_SYSTEM, ORIGIN, HostEvents, Links, StepGraph, Why
@@ -76,7 +76,7 @@ def with_hand_offs(graph: StepGraph, strings: Strings) -> StepGraph:
             found.append((ORIGIN, node, end, Why.OUTSIDE))
             own[event] = REPLAY.wakes_ns
     long = events.gap_ns >= REPLAY.shortest_wait_ns
-    for event in np.flatnonzero(launching & long & (events.previous != ABSENT)).tolist():
+    for event in np.flatnonzero(launching & long).tolist():
         end = int(events.start_ns[event])
         begin = end - int(events.gap_ns[event])
         other = _last_of_others(activity, int(events.tid[event]), begin, end)
@@ -127,7 +127,7 @@ def _last_of_others(
 ) -> _Other | None:
     best: _Other | None = None
     for other, did in activity.items():
-        if other == tid or did.event.size == 0:
+        if other == tid:
             continue
         last = int(np.searchsorted(did.end_ns, end, side="right")) - 1
         if last < 0 or did.end_ns[last] <= begin:

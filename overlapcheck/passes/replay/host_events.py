@@ -9,7 +9,6 @@ from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, Rows
 from overlapcheck.grouping import distinct, ordered
 from overlapcheck.passes.process import ProcessTables
 from overlapcheck.replay_thresholds import REPLAY
-from overlapcheck.searches import taken
 from overlapcheck.step_graph import OF_SYSTEM, HostEvents
 from overlapcheck.trace_tables import ApiCalls, OsCalls
 
@@ -101,8 +100,10 @@ def _chained(tid: Ints, start: Ints, end: Ints) -> tuple[Rows, Ints]:
     previous = np.full(tid.size, ABSENT, dtype=np.int32)
     order = ordered(tid)
     same = tid[order[1:]] == tid[order[:-1]]
-    previous[order[1:][same]] = order[:-1][same]
-    gap = np.where(previous == ABSENT, 0, start - taken(end, previous, 0))
+    follows, before = order[1:][same], order[:-1][same]
+    previous[follows] = before
+    gap = np.zeros_like(start)
+    gap[follows] = start[follows] - end[before]
     return previous, gap
 
 

@@ -73,7 +73,8 @@ def _by_time(operations: GraphOperations, events: HostEvents) -> tuple[Index, In
 
 
 def _row_of_latest_end(end: Ints) -> Index:
-    reach = np.maximum.accumulate(end)
-    first = np.append(True, reach[1:] > reach[:-1]) if end.size else np.empty(0, dtype=bool)
-    latest: Index = np.maximum.accumulate(np.where(first, np.arange(end.size), 0))
-    return latest
+    """For each row the one that ends last of it and those before; of several the first."""
+    latest = np.zeros(end.size, dtype=np.intp)
+    later = np.flatnonzero(end[1:] > np.maximum.accumulate(end)[:-1]) + 1
+    latest[later] = later
+    return np.maximum.accumulate(latest)

@@ -1,0 +1,390 @@
+"""The steps as a graph: which, from when on, and what lag each link has. One column is 1 us."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overlapcheck.columns import ABSENT
+from overlapcheck.passes.measure import measure
+from overlapcheck.passes.process import process_tables
+from overlapcheck.passes.replay import steps as module
+from overlapcheck.passes.replay.steps import step_graph
+from overlapcheck.selection import Selection
+from overlapcheck.step_graph import StepGraph, Why
+from overlapcheck.trace import Gpu
+from overlapcheck.whatif.replay import replay
+from tests.pictures import picture
+
+US = 1_000
+
+
+def graph_or_none(
+    text: str, most: int = 1000, gpu: Gpu | None = None, **options: Any
+) -> StepGraph | None:
+    trace = picture(text, **({"repeat": 8, "column_us": 1} | options)).trace()
+    (device,) = measure(trace, Selection(skip=0)).devices
+    (process,) = process_tables(trace, [device.process])
+    return step_graph(process, device, gpu, most)
+
+
+def graph(text: str, most: int = 1000, gpu: Gpu | None = None, **options: Any) -> StepGraph:
+    found = graph_or_none(text, most, gpu, **options)
+    assert found is not None
+    assert np.array_equal(replay(found).time_ns, found.recorded_ns)
+    return found
+
+
+def lags(made: StepGraph, why: Why) -> list[float]:
+    """Lags of the links of a sort in order of what they lead to, us."""
+    links = made.links.rows(made.links.why == why)
+    return (links.lag_ns[np.lexsort((links.before, links.after))] / US).tolist()
+
+
+ONE = """
+s7  kernel k         |..aaaa....|
+t1  cudaLaunchKernel |aa........|
+t1  nvtx step        |0000000000|
+"""
+# b and d are handed over long before they start, and follow a and c.
+TWO = """
+s7  kernel k           |.......aaaa..bbbbbbb..........|
+s13 h2d pinned 1KiB    |...........cc...dd............|
+t1  cudaLaunchKernel   |.a.b..........................|
+t1  cudaMemcpyAsync    |..c.d.........................|
+t1  nvtx step          |000000000000000000000000000000|
+"""
+
+
+def test_launches_have_the_lag_that_is_usual() -> None:
+    made = graph(ONE)
+
+    assert lags(made, Why.LAUNCH) == [2] * 8
+    # A kernel before has never been the last that one waited for.
+    assert lags(made, Why.STREAM) == [1] * 7
+
+
+def test_each_sort_of_link_and_of_work_has_a_lag_of_its_own() -> None:
+    made = graph(TWO)
+
+    # The launch of a comes last, six us before it; that of b is not the one that counts. A copy
+    # begins nine us after its call. Those of the first step came before the graph begins.
+    assert lags(made, Why.LAUNCH) == [6, 9, 6, 9] * 7
+    # b begins two us behind a, and d three us behind c: so would a and c behind those before.
+    assert lags(made, Why.STREAM) == [2, 3, *[2, 3, 2, 3] * 7]
+
+
+def test_a_link_that_never_came_last_has_a_lag_by_its_sort() -> None:
+    """The copy waits for the kernel in any case."""
+    made = graph(
+        """
+        s7  kernel k            |..aaaa..............|
+        s13 d2h pinned 1KiB     |.........cc.........|
+        t1  cudaLaunchKernel    |a...................|
+        t1  cudaEventRecord     |.r..................|
+        t1  cudaStreamWaitEvent |..w.................|
+        t1  cudaMemcpyAsync     |...c................|
+        t1  nvtx step           |00000000000000000000|
+        """,
+        records=[{"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 13, "record": "r"}],
+    )
+
+    # The first kernel's launch and the last copy lie outside of the steps.
+    assert lags(made, Why.LAUNCH) == [4, *[2, 4] * 6, 2]
+    assert lags(made, Why.EVENT) == [3] * 7
+
+
+def explicit(starts: Sequence[float], launches: Sequence[float], **options: Any) -> StepGraph:
+    """A kernel of 1 us in each step of 1000 us; both begin after its step, us."""
+    letters = "abcdefghijkl"[: len(starts)]
+    digits = "0123456789ABCDEF"[: len(starts)]
+    return graph(
+        f"s7 kernel k |{letters}|\nt1 cudaLaunchKernel |{letters}|\nt1 nvtx step |{digits}|",
+        **{
+            "repeat": 1,
+            "column_us": 1000,
+            "gpu_us": {
+                letter: [1000 * n + at, 1000 * n + at + 1]
+                for n, (letter, at) in enumerate(zip(letters, starts, strict=True))
+            },
+            "host_us": {
+                letter: [1000 * n + at, 1000 * n + at + 1]
+                for n, (letter, at) in enumerate(zip(letters, launches, strict=True))
+            },
+        }
+        | options,
+    )
+
+
+def test_the_usual_lag_is_less_than_the_middle_and_of_the_rest_some_is_explained() -> None:
+    made = explicit([2, 3, 4, 5, 6, 7, 8, 9, 10, 500], [0] * 10)
+
+    # Of the nine behind the first 5.4 us are usual; what is more is explained up to 100 us.
+    assert lags(made, Why.LAUNCH) == [3, 4, 5, 6, 7, 8, 9, 10, 105.4]
+    assert made.residual_ns[2 * np.arange(1, 10)].tolist() == [0] * 8 + [394_600]
+
+
+def test_a_call_that_waits_is_as_long_as_what_it_waits_for() -> None:
+    made = graph(
+        """
+        s7  kernel k              |..aaaaaa............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaDeviceSynchronize |....ssssss..........|
+        t1  nvtx step             |00000000000000000000|
+        """
+    )
+
+    assert lags(made, Why.WAIT) == [2] * 8
+    # Six us long, three of its own, and launches keep theirs.
+    assert sorted(made.events.own_ns.tolist()) == [1 * US] * 7 + [3 * US] * 8
+
+
+def test_a_short_wait_has_its_length_of_its_own() -> None:
+    made = graph(
+        """
+        s7  kernel k              |..aaaaaa............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaDeviceSynchronize |.......ss...........|
+        t1  nvtx step             |00000000000000000000|
+        """
+    )
+
+    assert lags(made, Why.WAIT) == [1] * 8
+    assert sorted(made.events.own_ns.tolist()) == [1 * US] * 7 + [2 * US] * 8
+
+
+def test_a_free_works_when_all_has_ended() -> None:
+    freeing = """
+        s7  kernel k              |..aaaa..............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaFree              |.......ffff.........|
+        t1  nvtx step             |00000000000000000000|
+        """
+
+    # Not the five us from the end of the kernel. What the first one waits for was handed over
+    # before the graph begins, and the last one lies behind its end.
+    assert lags(graph(freeing), Why.WAIT) == [4] * 6
+    assert sorted(graph(freeing).events.own_ns.tolist()) == [1 * US] * 7 + [4 * US] * 7
+
+
+def test_of_several_that_a_call_waited_for_each_has_its_lag() -> None:
+    """By the event the copy, by time the kernel."""
+    made = graph(
+        """
+        s7  kernel k              |..aaaaaa............|
+        s13 d2h pinned 1KiB       |...cc...............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaMemcpyAsync       |.c..................|
+        t1  cudaStreamSynchronize |..sssssss...........|
+        t1  nvtx step             |00000000000000000000|
+        """,
+        waits=[{"call": "s", "stream": 13}],
+    )
+
+    # One us from the end of the kernel, which came last, and no more from that of the copy. The
+    # first kernel is not known to be waited for: its launch came before the graph begins.
+    assert lags(made, Why.WAIT) == [4, *[1, 1] * 6, 1]
+
+
+def test_a_full_queue_holds_launches_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "QUEUE_LENGTH", 2)
+    made = graph(
+        """
+        s7  kernel k              |..aaaaaabbbbbbcccccc|
+        s9  kernel n              |.......d............|
+        t1  cudaLaunchKernel      |ab.ccccccc..........|
+        t2  cudaLaunchKernel      |.....d..............|
+        t1  nvtx step             |00000000000000000000|
+        """
+    )
+
+    # c waits for a, with two us after its end; a for the b before, which ends six us before it is
+    # called; b for the c before.
+    full = made.links.rows(made.links.why == Why.QUEUE)
+    ops = made.operations
+    before, after = full.before // 2, (full.after - 1 - 2 * len(ops)) // 2
+    spare = made.events.end_ns[after] - ops.end_ns[before]
+    assert (full.before % 2 == 1).all() and (full.after % 2 == 1).all()
+    assert (spare >= 0).all()
+    assert full.lag_ns.tolist() == np.minimum(spare, 6 * US).tolist()
+    assert {1 * US, 2 * US, 6 * US} >= set(full.lag_ns.tolist())
+    same = ops.stream[before]
+    handed = {int(event): int(stream) for event, stream in zip(ops.event, ops.stream, strict=True)}
+    assert [handed[int(event)] for event in after] == same.tolist()
+    # The median of all launches is a us long; those of c, seven us long, have waited for an a, all
+    # but the first, of which the launch is not known.
+    assert sorted(made.events.own_ns.tolist())[-2:] == [1 * US, 7 * US]
+
+
+def test_a_queue_that_never_fills_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "QUEUE_LENGTH", 8)
+    assert lags(graph(ONE), Why.QUEUE) == []
+    monkeypatch.setattr(module, "QUEUE_LENGTH", 7)
+    assert lags(graph(ONE), Why.QUEUE) == [6]
+
+
+def test_as_many_calls_as_a_queue_holds_wait_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven launches of which the first is not known; two streams do not share a queue."""
+    monkeypatch.setattr(module, "QUEUE_LENGTH", 3)
+    two = graph(
+        """
+        s7  kernel k         |.aa.......|
+        s9  kernel n         |..bb......|
+        t1  cudaLaunchKernel |ab........|
+        t1  nvtx step        |0000000000|
+        """,
+        repeat=4,
+    )
+
+    # Of four launches in each stream the last one waits for the first, all but where it is not
+    # known.
+    ops = two.operations
+    known = [stream for stream, event in zip(ops.stream, ops.event, strict=True) if event >= 0]
+    full = two.links.rows(two.links.why == Why.QUEUE)
+    assert len(full) == sum(known.count(stream) == 4 for stream in set(known))
+    assert ops.stream[full.before // 2].tolist() == [s for s in set(known) if known.count(s) == 4]
+
+
+@pytest.mark.parametrize(("returns", "held"), [(8, True), (7.999, False)])
+def test_a_launch_that_returned_before_there_was_room_had_not_waited(
+    monkeypatch: pytest.MonkeyPatch, returns: float, held: bool
+) -> None:
+    """c returns when a ends, or just before."""
+    monkeypatch.setattr(module, "QUEUE_LENGTH", 2)
+    made = graph(
+        """
+        s7  kernel k         |.aaaaaaabbbbbbcccccc|
+        t1  cudaLaunchKernel |ab.c................|
+        t1  nvtx step        |00000000000000000000|
+        """,
+        host_us={"c": [3.0, returns]},
+    )
+    full = made.links.rows(made.links.why == Why.QUEUE)
+
+    assert (full.lag_ns == 0).sum() == (8 if held else 0)
+
+
+PAIR = """
+s7  kernel k         |..aabb....|
+t1  cudaLaunchKernel |ab........|
+t1  nvtx step        |0000000000|
+"""
+
+
+@pytest.mark.parametrize(
+    ("most", "steps"), [(16, 8), (15, 7), (14, 7), (13, 6), (8, 4), (7, 4), (3, 4), (2, None)]
+)
+def test_the_last_steps_stand_for_all_where_there_are_many(most: int, steps: int | None) -> None:
+    made = graph_or_none(PAIR, most)
+
+    assert (made.steps if made else None) == steps
+    if made:
+        assert made.recorded_steps == 8
+        counted = made.operations.step[made.operations.step != ABSENT]
+        assert np.bincount(counted).tolist() == [2] * made.steps
+
+
+@pytest.mark.parametrize(("repeat", "known"), [(3, False), (4, True)])
+def test_four_steps_tell_a_pace(repeat: int, known: bool) -> None:
+    assert (graph_or_none(PAIR, repeat=repeat) is not None) is known
+
+
+def test_what_was_handed_over_in_time_for_the_first_step_begins_the_graph() -> None:
+    """The host is two kernels ahead: the graph of four steps begins with what ran since then."""
+    ahead = """
+    s7  kernel k         |.........aabb|
+    t1  cudaLaunchKernel |ab...........|
+    t1  nvtx step        |0000000000000|
+    """
+    made = graph(ahead, 8, repeat=8)
+    fifth = 13 * US * 4
+
+    assert made.origin_ns == fifth
+    assert made.operations.start_ns.min() == fifth + 9 * US
+    assert (made.operations.step >= 0).all()
+
+
+def test_operations_before_the_first_step_count_in_none() -> None:
+    """The host is a step ahead: what runs while the first one is handed over is there, too."""
+    made = graph(ONE, 4, gpu_us={"a": [12.0, 18.0]})
+
+    assert made.origin_ns == 40 * US
+    assert made.operations.start_ns.tolist() == [at * US for at in (42, 52, 62, 72, 82)]
+    assert made.operations.step.tolist() == [ABSENT, 0, 1, 2, 3]
+
+
+def test_the_graph_begins_no_further_back_than_there_is_room() -> None:
+    """The host handed over all at once: as many operations as are wanted come before."""
+    letters = "abcdefghij"
+    made = graph(
+        f"s7 kernel k |{letters}|\nt1 cudaLaunchKernel |{letters}|\nt1 nvtx step |0123456789|",
+        4,
+        repeat=1,
+        column_us=10,
+        gpu_us={letter: [100.0 + 10 * n, 110.0 + 10 * n] for n, letter in enumerate(letters)},
+    )
+
+    assert made.operations.step.tolist() == [ABSENT] * 4 + [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("end", "inside"), [(149, True), (150, True), (151, False)])
+def test_copies_that_end_behind_the_last_step_count_in_none(end: int, inside: bool) -> None:
+    made = graph(
+        """
+        s7  kernel k         |..aaaaaaaa|
+        s13 h2d pinned 1KiB  |....cc....|
+        t1  cudaLaunchKernel |aa........|
+        t2  cudaMemcpyAsync  |.c........|
+        t1  nvtx step        |0000000000|
+        """,
+        gpu_us={"c": [4.0, end - 140.0]},
+        repeat=15,
+    )
+
+    copies = made.operations.step[made.operations.work != 0]
+    assert int(copies[-1]) == (14 if inside else ABSENT)
+
+
+@pytest.mark.parametrize("kernels", [3, 4])
+def test_collectives_alone_tell_no_pace(kernels: int) -> None:
+    """Of eight steps some have kernels that compute."""
+    cells = "".join(c.ljust(3, ".") for c in "abcdefgh"[:kernels]).ljust(24, ".")
+    sums = "".join(f".{c}." for c in "ABCDEFGH")
+    marks = "".join(str(n) * 3 for n in range(8))
+    made = graph_or_none(
+        f"s7 kernel k |{cells}|\ns9 kernel ncclDevKernel_AllReduce |{sums}|\n"
+        f"t1 cudaLaunchKernel |{cells}|\nt2 cudaLaunchKernel |{sums}|\nt1 nvtx step |{marks}|",
+        repeat=1,
+    )
+
+    assert (made is not None) is (kernels == 4)
+
+
+@pytest.mark.parametrize(
+    ("capability", "rate"), [(None, 25.0), (7, 12.0), (8, 25.0), (9, 55.0), (12, 55.0)]
+)
+def test_the_link_is_as_fast_as_the_device_has_it(capability: int | None, rate: float) -> None:
+    gpu = Gpu(0, "H100", 3, multiprocessors=132, compute_capability=capability)
+    made = graph(PAIR, gpu=gpu)
+
+    assert (made.link_bytes_per_ns, made.multiprocessors) == (rate, 132)
+    assert graph(PAIR).link_bytes_per_ns == 25.0
+    assert graph(PAIR).multiprocessors is None
+
+
+def test_kernels_have_their_blocks_and_copies_none() -> None:
+    made = graph(TWO, grid={"a": 3, "b": 10})
+
+    assert made.operations.blocks.tolist() == [3, 0, 10, 0] * 8
+
+
+def test_operations_know_their_call_and_step() -> None:
+    made = graph(TWO)
+
+    assert made.operations.step.tolist() == np.repeat(np.arange(8), 4).tolist()
+    assert made.operations.event.tolist() == [*[ABSENT] * 4, *range(28)]
+    assert made.operations.length_ns.tolist() == [4 * US, 2 * US, 7 * US, 2 * US] * 8
