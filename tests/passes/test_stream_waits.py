@@ -131,11 +131,21 @@ def test_streams_that_run_something_come_before_those_that_only_wait() -> None:
     assert letters(found, found.waits.after, "abcd") == "-"
 
 
-def test_a_stream_that_the_recording_does_not_describe_is_of_unknown_kind() -> None:
-    table = waits_of(CHAIN.replace("s7 ", "s9 "), streams={"13": "blocking"}).streams
+def test_streams_of_unknown_kind_stay_so() -> None:
+    streams = {"9": "unknown", "13": "blocking"}
+    table = waits_of(CHAIN.replace("s7 ", "s9 "), streams=streams).streams
 
     assert table.kind.tolist() == [StreamKind.UNKNOWN, StreamKind.BLOCKING]
-    assert (table.priority.tolist(), table.described.tolist()) == ([0, 0], [False, True])
+    assert (table.priority.tolist(), table.described.tolist()) == ([0, 0], [True, True])
+
+
+def test_streams_that_the_recording_does_not_describe_are_so() -> None:
+    records = [{"call": "r", "stream": 21}]
+    table = waits_of(CHAIN, records=records, waits=WAITS).streams
+
+    assert table.stream_id.tolist() == [7, 13, 21]
+    assert table.kind.tolist()[2] == StreamKind.UNKNOWN
+    assert (table.priority.tolist()[2], table.described.tolist()[2]) == (0, False)
 
 
 def test_operations_stand_in_the_order_of_their_hand_over() -> None:

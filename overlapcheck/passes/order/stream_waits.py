@@ -81,9 +81,7 @@ def stream_waits(process: ProcessTables, order: Order, steps: HandOverSteps) -> 
         taken(process.syncs.context_id, sync, ABSENT),
         taken(process.syncs.stream_id, sync, ABSENT),
     )
-    runs = (stream != ABSENT) & (stream < _working(table, order))
-    after = np.full(rows.shape, ABSENT, dtype=np.intp)
-    after[runs] = find.in_stream.first_from(stream[runs], calls.start_ns[rows[runs]])
+    after = find.in_stream.first_from(stream, calls.start_ns[rows])
     waits = Waits(
         call=narrow(rows),
         name_id=calls.name_id[rows],
@@ -98,7 +96,7 @@ def stream_waits(process: ProcessTables, order: Order, steps: HandOverSteps) -> 
     )
     last = taken(ops.launch_start_ns, record_before, ABSENT_TIME)
     waits = _with_relays(waits, record, record_on, record_ns, last)
-    joins, joined = _joins(find, number_of, table, order)
+    joins, joined = _joins(find, number_of)
     awaited[joined] = True
     return StreamWaits(
         process=process.number,
@@ -126,12 +124,6 @@ def _positions(stream: Ints, by_hand: Index) -> Rows:
         length = np.diff(np.append(opens, own.size))
         position[by_hand] = np.arange(own.size) - np.repeat(opens, length)
     return position
-
-
-def _working(table: StreamTable, order: Order) -> int:
-    """How many of the streams run something."""
-    ops = order.operations
-    return min(int(ops.stream.max()) + 1 if len(ops) else 0, len(table))
 
 
 def _streams(
@@ -259,9 +251,7 @@ def _with_relays(
     return joined.rows(ordered(joined.time_ns))
 
 
-def _joins(
-    find: Finder, number_of: dict[tuple[int, int], int], table: StreamTable, order: Order
-) -> tuple[Joins, Index]:
+def _joins(find: Finder, number_of: dict[tuple[int, int], int]) -> tuple[Joins, Index]:
     """Waits of host threads, and the rows of the records that they waited for."""
     process, ops = find.process, find.ops
     calls, syncs = process.calls, process.syncs
@@ -277,9 +267,7 @@ def _joins(
         taken(syncs.stream_id, sync, ABSENT),
     )
     stream[~of_stream] = ABSENT
-    before = np.full(waits.shape, ABSENT, dtype=np.intp)
-    runs = (stream != ABSENT) & (stream < _working(table, order))
-    before[runs] = find.in_stream.last_before(stream[runs], calls.start_ns[waits[runs]])
+    before = find.in_stream.last_before(stream, calls.start_ns[waits])
     record = np.full(waits.shape, ABSENT, dtype=np.intp)
     record[of_event] = records_of(process.event_records, syncs, sync[of_event])
     before[of_event] = recorded_operations(find, record[of_event])

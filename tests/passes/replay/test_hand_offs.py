@@ -9,7 +9,8 @@ import pytest
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, Ints
-from overlapcheck.passes.replay.hand_offs import WAKES_NS, with_hand_offs
+from overlapcheck.passes.replay.hand_offs import with_hand_offs
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import (
     OF_SYSTEM,
     ORIGIN,
@@ -97,7 +98,7 @@ def test_a_wait_that_another_thread_ended_ends_with_that_ones_work() -> None:
     # Sorted by start: the wait is event 1, what the other thread did is event 2.
     assert after.links == [(2, "e1", 10 * US)]
     assert after.outside == []
-    assert after.own == [10, WAKES_NS / US, 70]
+    assert after.own == [10, REPLAY.wakes_ns / US, 70]
     assert after.gap == [0, 0, 0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from overlapcheck.passes.measure import measure
 from overlapcheck.passes.process import process_tables
 from overlapcheck.passes.replay import steps as module
 from overlapcheck.passes.replay.steps import step_graph
+from overlapcheck.replay_thresholds import REPLAY, ReplayThresholds
 from overlapcheck.selection import Selection
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.trace import Gpu
@@ -20,6 +22,13 @@ from overlapcheck.whatif.replay import replay
 from tests.pictures import picture
 
 US = 1_000
+
+
+def with_queue(length: int) -> ReplayThresholds:
+    """What a replay takes for granted, of a queue that is full sooner."""
+    changed = copy(REPLAY)
+    object.__setattr__(changed, "queue_length", length)
+    return changed
 
 
 def graph_or_none(
@@ -191,7 +200,7 @@ def test_of_several_that_a_call_waited_for_each_has_its_lag() -> None:
 
 
 def test_a_full_queue_holds_launches_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUEUE_LENGTH", 2)
+    monkeypatch.setattr(module, "REPLAY", with_queue(2))
     made = graph(
         """
         s7  kernel k              |..aaaaaabbbbbbcccccc|
@@ -221,15 +230,15 @@ def test_a_full_queue_holds_launches_until_there_is_room(monkeypatch: pytest.Mon
 
 
 def test_a_queue_that_never_fills_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUEUE_LENGTH", 8)
+    monkeypatch.setattr(module, "REPLAY", with_queue(8))
     assert lags(graph(ONE), Why.QUEUE) == []
-    monkeypatch.setattr(module, "QUEUE_LENGTH", 7)
+    monkeypatch.setattr(module, "REPLAY", with_queue(7))
     assert lags(graph(ONE), Why.QUEUE) == [6]
 
 
 def test_as_many_calls_as_a_queue_holds_wait_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven launches of which the first is not known; two streams do not share a queue."""
-    monkeypatch.setattr(module, "QUEUE_LENGTH", 3)
+    monkeypatch.setattr(module, "REPLAY", with_queue(3))
     two = graph(
         """
         s7  kernel k         |.aa.......|
@@ -254,7 +263,7 @@ def test_a_launch_that_returned_before_there_was_room_had_not_waited(
     monkeypatch: pytest.MonkeyPatch, returns: float, held: bool
 ) -> None:
     """c returns when a ends, or just before."""
-    monkeypatch.setattr(module, "QUEUE_LENGTH", 2)
+    monkeypatch.setattr(module, "REPLAY", with_queue(2))
     made = graph(
         """
         s7  kernel k         |.aaaaaaabbbbbbcccccc|

@@ -8,7 +8,8 @@ import pytest
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT
 from overlapcheck.order import Edges, Relation
-from overlapcheck.passes.replay.waits import LONG_ALLOCATION_NS, waits
+from overlapcheck.passes.replay.waits import waits
+from overlapcheck.replay_thresholds import REPLAY
 from overlapcheck.step_graph import GraphOperations, HostEvents
 
 Span = tuple[int, int]
@@ -68,8 +69,8 @@ def test_a_synchronisation_waited_for_what_ended_during_it(end: int, waited: boo
 @pytest.mark.parametrize(
     ("kind", "start", "waited"),
     [
-        (ApiKind.ALLOCATION, 200_000 - LONG_ALLOCATION_NS, True),
-        (ApiKind.ALLOCATION, 200_001 - LONG_ALLOCATION_NS, False),
+        (ApiKind.ALLOCATION, 200_000 - REPLAY.long_allocation_ns, True),
+        (ApiKind.ALLOCATION, 200_001 - REPLAY.long_allocation_ns, False),
         (ApiKind.LAUNCH, 100_000, False),
     ],
 )
