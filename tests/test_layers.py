@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,11 +79,13 @@ def stage_of(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """Every module imported anywhere in a file, in functions and for type checking too."""
     found: set[str] = set()
     for node in ast.walk(tree_of(path)):
@@ -92,7 +95,7 @@ def imports_of(path: Path) -> set[str]:
             assert node.level == 0, f"{path}: relative import"
             found.add(node.module or "")
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
+    return frozenset(found)
 
 
 def own_imports(path: Path) -> set[str]:

@@ -7,7 +7,8 @@ that was left out in silence is one that nobody has judged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from overlapcheck.fleet import MissingRanks
@@ -46,7 +47,7 @@ def missing_ranks(
         asked = policy.origin("expect_ranks")
         asks = "the policy" if asked == DEFAULT else asked
         why = f"{asks} expects {policy.expect_ranks}, and {here} are here"
-        which = set(range(policy.expect_ranks)) - numbers
+        which = _expected(policy.expect_ranks, here, numbers)
         return _missing(policy.expect_ranks - here, which, why, here)
     claims = [
         *_by_names(paths),
@@ -55,11 +56,8 @@ def missing_ranks(
         *_twice(paths, results, labels),
     ]
     here = sum(map(_ranks_in, results.values())) + len(lost)
-    return max(
-        filter(None, (_missing(count, which, why, here) for count, which, why in claims)),
-        key=lambda one: one.count,
-        default=None,
-    )
+    found = (_missing(count, _named(which, count), why, here) for count, which, why in claims)
+    return max(filter(None, found), key=lambda one: one.count, default=None)
 
 
 def is_job(found: Inputs, policy: Policy) -> bool:
@@ -74,12 +72,22 @@ Claim = tuple[int, Collection[int], str]
 """How many ranks are missing, which these may be, and why."""
 
 
-def _missing(count: int, which: Collection[int], why: str, here: int) -> MissingRanks | None:
+def _missing(count: int, which: Iterable[int], why: str, here: int) -> MissingRanks | None:
     if count <= 0:
         return None
-    known = sorted(which)[:MAX_LABELS] if len(which) == count else []
     hint = f"put their reports beside the others, or judge these alone: --expect-ranks {here}"
-    return MissingRanks(count, tuple(map(str, known)), why, hint)
+    return MissingRanks(count, tuple(map(str, which)), why, hint)
+
+
+def _named(which: Collection[int], count: int) -> list[int]:
+    """The first ranks that are missing, where all that may be are as many as are."""
+    return sorted(which)[:MAX_LABELS] if len(which) == count else []
+
+
+def _expected(count: int, here: int, numbers: Collection[int]) -> Iterable[int]:
+    """The same of a word that may name more ranks than fit into memory."""
+    known = sum(number < count for number in numbers) == here
+    return islice((n for n in range(count) if n not in numbers), MAX_LABELS if known else 0)
 
 
 def _ranks_in(result: ReportResult) -> int:

@@ -27,10 +27,14 @@ Analyze = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def analyze(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Analyze:
-    """Run `overlapcheck analyze ARGUMENTS`: exit code, stdout, stderr."""
+    """Run `overlapcheck analyze ARGUMENTS`: exit code, stdout, stderr.
 
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["overlapcheck", "analyze", *map(str, arguments)])
+    By default in this process: workers take seconds to start, and change nothing of the answer.
+    """
+
+    def run(*arguments: object, in_workers: bool = False) -> tuple[int, str, str]:
+        jobs = () if in_workers or "--jobs" in arguments else ("--jobs", "1")
+        monkeypatch.setattr("sys.argv", ["overlapcheck", "analyze", *map(str, arguments), *jobs])
         with pytest.raises(SystemExit) as ended:
             main()
         out, err = capfd.readouterr()
@@ -46,7 +50,7 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_a_job(analyze: Analyze, job: Path) -> None:
-    code, out, err = analyze(job)
+    code, out, err = analyze(job, in_workers=True)
 
     assert code == 1
     assert out.splitlines()[0] == out.splitlines()[-1]

@@ -233,9 +233,9 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
 
     def run(store: Store) -> FleetReport:
-        return judge_fleet(JobReports(paths), fleets.judge_and_note, LocalPool(1), store=store)
+        return judge_fleet(JobReports(paths), fleets.judge_and_note, ThisProcess(), store=store)
 
-    judge_fleet(JobReports(paths[:4]), fleets.judge_and_note, LocalPool(1), store=store)
+    judge_fleet(JobReports(paths[:4]), fleets.judge_and_note, ThisProcess(), store=store)
     assert len(judged(tmp_path)) == 4
     fresh = run(store)
     assert judged(tmp_path) == ["rank_4.sqlite", "rank_5.sqlite"]
@@ -257,11 +257,11 @@ def test_only_what_is_missing_or_changed_is_judged_again(tmp_path: Path) -> None
 def test_a_damaged_result_is_made_again(tmp_path: Path) -> None:
     paths = small(tmp_path)
     store = Store.beside(tmp_path, Policy(), Selection(), KEY)
-    before = judge_fleet(JobReports(paths), fleets.judge, LocalPool(1), store=store)
+    before = judge_fleet(JobReports(paths), fleets.judge, ThisProcess(), store=store)
     for number, kept in enumerate(sorted(store.folder.iterdir())):
         kept.write_text(('{"rows": 3}', "", "[]", kept.read_text()[:99])[number % 4])
 
-    after = judge_fleet(JobReports(paths), fleets.judge, LocalPool(1), store=store)
+    after = judge_fleet(JobReports(paths), fleets.judge, ThisProcess(), store=store)
 
     assert _json(after) == _json(before)
 

@@ -1,4 +1,4 @@
-"""What the tests of the formats share: a browser, and a report of two million kernels."""
+"""What the tests of the formats share: a browser, and a report of a long trace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def page(driver: webdriver.Chrome, tmp_path: Path) -> Page:
 
 @pytest.fixture(scope="session")
 def scaled(real_export: RealExport, tmp_path_factory: pytest.TempPathFactory) -> Scaled:
-    """Two million kernels in every format; the trace, a third of a gigabyte, is gone again."""
+    """Many kernels in every format; the trace, a large file, is gone again."""
     target = tmp_path_factory.mktemp("scaled") / "scaled.sqlite"
     try:
         report = analyze(scaled_export(real_export("pt_pageable"), target))

@@ -1,4 +1,4 @@
-"""A trace of two million kernels, made of a real one on any machine."""
+"""A trace of four hundred thousand kernels, made of a real one on any machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 
 from overlapcheck.report import Report
 
-KERNELS = 2_000_000
+KERNELS = 400_000
+"""Several times the events that a page may draw, and the rows that any format may show."""
 _KIND = "CUPTI_ACTIVITY_KIND_"
 _TABLES = (
     *(_KIND + kind for kind in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME", "SYNCHRONIZATION")),
     "NVTX_EVENTS",
 )
-"""Operating-system calls stay single: 75 million rows would be most of the time of the test."""
+"""Operating-system calls stay single: repeated they would be most of the time of the test."""
 
 
 @dataclass(frozen=True)
