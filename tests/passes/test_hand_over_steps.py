@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from overlapcheck.columns import Ints
 from overlapcheck.stream_waits import HandOverSteps
 from tests.pictures import picture
 
@@ -31,8 +32,9 @@ def steps(text: str, repeat: int = 6, **selection: object) -> HandOverSteps:
     return waits.steps
 
 
-def us(values: object) -> list[float]:
-    return (values / US).tolist()  # type: ignore[operator, no-any-return]
+def us(values: Ints) -> list[float]:
+    found: list[float] = (values / US).tolist()
+    return found
 
 
 def test_a_range_is_a_step_until_the_next_one_begins() -> None:

@@ -59,7 +59,8 @@ def kept(made: StepGraph) -> list[float]:
     """Starts of the events that are left, us; what is left is replayed as recorded."""
     fewer = condensed(made)
     assert np.array_equal(replay(fewer).time_ns, fewer.recorded_ns)
-    return (fewer.events.start_ns / US).tolist()
+    starts: list[float] = (fewer.events.start_ns / US).tolist()
+    return starts
 
 
 FIRST = (OTHER, 0.0, 1.0)

@@ -72,7 +72,8 @@ def found(*rows: Event) -> Found:
 
 
 def ns(us: list[float]) -> Ints:
-    return np.rint(np.array(us) * US).astype(np.int64)
+    found: Ints = np.rint(np.array(us) * US).astype(np.int64)
+    return found
 
 
 def previous(rows: tuple[Event, ...], at: int) -> int:

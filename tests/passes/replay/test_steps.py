@@ -50,7 +50,8 @@ def graph(text: str, most: int = 1000, gpu: Gpu | None = None, **options: Any) -
 def lags(made: StepGraph, why: Why) -> list[float]:
     """Lags of the links of a sort in order of what they lead to, us."""
     links = made.links.rows(made.links.why == why)
-    return (links.lag_ns[np.lexsort((links.before, links.after))] / US).tolist()
+    lag: list[float] = (links.lag_ns[np.lexsort((links.before, links.after))] / US).tolist()
+    return lag
 
 
 ONE = """
@@ -111,21 +112,21 @@ def explicit(starts: Sequence[float], launches: Sequence[float], **options: Any)
     """A kernel of 1 us in each step of 1000 us; both begin after its step, us."""
     letters = "abcdefghijkl"[: len(starts)]
     digits = "0123456789ABCDEF"[: len(starts)]
+    asked: dict[str, Any] = {
+        "repeat": 1,
+        "column_us": 1000,
+        "gpu_us": {
+            letter: [1000 * n + at, 1000 * n + at + 1]
+            for n, (letter, at) in enumerate(zip(letters, starts, strict=True))
+        },
+        "host_us": {
+            letter: [1000 * n + at, 1000 * n + at + 1]
+            for n, (letter, at) in enumerate(zip(letters, launches, strict=True))
+        },
+    }
     return graph(
         f"s7 kernel k |{letters}|\nt1 cudaLaunchKernel |{letters}|\nt1 nvtx step |{digits}|",
-        **{
-            "repeat": 1,
-            "column_us": 1000,
-            "gpu_us": {
-                letter: [1000 * n + at, 1000 * n + at + 1]
-                for n, (letter, at) in enumerate(zip(letters, starts, strict=True))
-            },
-            "host_us": {
-                letter: [1000 * n + at, 1000 * n + at + 1]
-                for n, (letter, at) in enumerate(zip(letters, launches, strict=True))
-            },
-        }
-        | options,
+        **(asked | options),
     )
 
 

@@ -27,7 +27,8 @@ def operations(*rows: Row, **columns: list[int]) -> Operations:
 def of_pages(*rows: Row, blocks: list[int] | None = None, **columns: list[int]) -> list[int]:
     ops = operations(*rows, **columns)
     counted = np.array(blocks or [1] * len(rows), dtype=np.int64)
-    return waited_ns(ops, counted, Collectives.none()).tolist()
+    found: list[int] = waited_ns(ops, counted, Collectives.none()).tolist()
+    return found
 
 
 def test_without_pages_or_other_ranks_nothing_waits() -> None:
@@ -93,7 +94,8 @@ def of_ranks(*rows: Row, met: list[int], transfer: list[int], shift: int = 0) ->
         met=met,
         transfer_ns=transfer,
     )
-    return waited_ns(same, np.ones(len(rows), dtype=np.int64), collectives).tolist()
+    found: list[int] = waited_ns(same, np.ones(len(rows), dtype=np.int64), collectives).tolist()
+    return found
 
 
 def test_a_collective_waits_until_the_last_rank_has_come() -> None:
