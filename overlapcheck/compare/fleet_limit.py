@@ -10,7 +10,7 @@ from overlapcheck.comparison import Quantity
 from overlapcheck.fleet import named
 from overlapcheck.fleet_comparison import FleetComparison, JobQuantity
 
-_MAX_LABELS = 8
+MAX_LABELS = 8
 
 
 def judged(found: FleetComparison, limit: float) -> FleetComparison:
@@ -58,4 +58,4 @@ def _of_ranks(found: FleetComparison, limit: float, told: set[str]) -> Iterator[
     for ranks in where.values():
         ranks.sort(key=lambda one: -abs(one[1].difference or 0.0))
         labels = [rank for rank, _ in ranks]
-        yield f"on {named(labels, _MAX_LABELS)}: {ranks[0][1].too_bad}"
+        yield f"on {named(labels, MAX_LABELS)}: {ranks[0][1].too_bad}"

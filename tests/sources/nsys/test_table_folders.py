@@ -275,7 +275,7 @@ def test_ranks_may_be_folders(
     (tmp_path / "job").mkdir()
     folder(write_parquet).rename(tmp_path / "job" / "rank_0_pqtdir")
     shutil.copy(real_export("pt_pageable"), tmp_path / "job" / "rank_1.sqlite")
-    code, answer = overlapcheck("analyze", tmp_path / "job", "--jobs", "1")
+    code, answer = overlapcheck("analyze", tmp_path / "job", "--jobs", "1", "--expect-ranks", "2")
 
     assert code == 1
     assert any("2 of 2 reports, 2 ranks" in line for line in answer)
