@@ -23,7 +23,7 @@ from overlapcheck.trace import Trace
 from overlapcheck.whatif.forecast import forecast
 from overlapcheck.whatif.predict import Predictor
 from overlapcheck.whatif.repairs.late_rank import LATE_RANK
-from overlapcheck.whatif.replay import Circular
+from overlapcheck.whatif.replay import BeyondAllClocks, Circular
 
 if TYPE_CHECKING:
     from overlapcheck.predicted import WhatIf
@@ -50,7 +50,7 @@ def forecasts_of(trace: Trace, measured: Measurements) -> dict[DeviceKey, Foreca
     found = {}
     for device, graph in graphs:
         # Rows of calls that cannot be as they are may wait for each other: they are not replayed.
-        with suppress(Circular):
+        with suppress(Circular, BeyondAllClocks):
             if graph is not None:
                 predictor = Predictor.of(graph, _own_ns(device))
                 found[device.key] = forecast(device, predictor, chains=False)

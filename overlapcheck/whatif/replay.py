@@ -23,6 +23,16 @@ class Circular(NoSteadySteps):
         )
 
 
+class BeyondAllClocks(NoSteadySteps):
+    """Times of damaged rows, which no clock can show."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "calls and operations lie beyond all clocks: their times cannot be",
+            "record it again, or judge other steps: --window",
+        )
+
+
 @dataclass(frozen=True)
 class Replayed:
     """A replay's times."""
@@ -106,6 +116,7 @@ def replay(graph: StepGraph) -> Replayed:
 
     Raises:
         Circular: nodes wait for each other.
+        BeyondAllClocks: times are out of all bounds.
     """
     arrows, recorded = _Arrows.of(graph), graph.recorded_ns
     bounds = np.array(arrows.first)
@@ -120,7 +131,11 @@ def replay(graph: StepGraph) -> Replayed:
     at = np.array(bound_at, dtype=np.intp)
     by = np.where(at == ABSENT, ORIGIN, np.array([*arrows.before, ORIGIN])[at])
     why = np.where(at == ABSENT, ABSENT, np.append(arrows.why, ABSENT)[at])
-    return Replayed(graph, np.array(time[:-1], dtype=np.int64), by, why.astype(np.int64))
+    try:
+        found = np.array(time[:-1], dtype=np.int64)
+    except OverflowError:
+        raise BeyondAllClocks from None
+    return Replayed(graph, found, by, why.astype(np.int64))
 
 
 def _run(

@@ -13,7 +13,7 @@ from overlapcheck.passes.replay.device_graph import device_graph
 from overlapcheck.passes.replay.steps import explained
 from overlapcheck.sources.nsys.read import read_trace
 from overlapcheck.step_graph import Links, Why
-from overlapcheck.whatif.replay import Circular, replay
+from overlapcheck.whatif.replay import BeyondAllClocks, Circular, replay
 from tests.export import RealExport
 from tests.pictures import picture
 from tests.whatif.graphs import MOST, SHARED, drawn, measured, unpacked
@@ -106,6 +106,15 @@ def test_a_longer_kernel_moves_what_comes_behind_it() -> None:
     assert moved[2 * 4 + 1] == 100_000
     assert moved[2 * 5] == 100_000
     assert moved[2 * 3 + 1] == 0
+
+
+def test_times_that_no_clock_can_show_are_refused() -> None:
+    graph = drawn(LAUNCHES)
+    late = Links.between(graph.end_of(np.array([5])), graph.start_of(np.array([6])), 1, Why.READY)
+    beyond = replace(late, lag_ns=np.array([2**63 - 1]))
+
+    with pytest.raises(BeyondAllClocks):
+        replay(graph.with_links(beyond))
 
 
 def test_nodes_that_wait_for_each_other_are_refused() -> None:
