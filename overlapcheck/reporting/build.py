@@ -40,6 +40,8 @@ from overlapcheck.verdict import Outcome, Verdict
 
 WORST_ROWS = 20
 """Rows of each list that a report keeps."""
+MAX_EXCERPTS = 16
+"""Devices of a report that have an excerpt, of 50 kB each."""
 
 
 def build_report(
@@ -76,6 +78,8 @@ def build_report(
 def with_drawings(report: Report, trace: Trace, measured: Measurements, reading: Reading) -> Report:
     """The report with an excerpt of every device and, where that is wanted, its timeline.
 
+    Of very many devices only the first have an excerpt.
+
     Args:
         report: as it was built.
         trace: what it is of.
@@ -83,9 +87,10 @@ def with_drawings(report: Report, trace: Trace, measured: Measurements, reading:
         reading: how much of these there is to be.
     """
 
-    def drawn(one: DeviceReport, device: DeviceMeasurements) -> DeviceReport:
+    def drawn(number: int, one: DeviceReport, device: DeviceMeasurements) -> DeviceReport:
         held = measured.thresholds.blocking_call_ns
-        one = replace(one, excerpt=cleaned(draw_excerpt(trace, device, held, reading.excerpt)))
+        if number < MAX_EXCERPTS:
+            one = replace(one, excerpt=draw_excerpt(trace, device, held, reading.excerpt))
         if not reading.timeline:
             return one
         from overlapcheck.reporting.timeline import draw_timeline
@@ -94,7 +99,7 @@ def with_drawings(report: Report, trace: Trace, measured: Measurements, reading:
         return replace(one, timeline=cleaned(timeline))
 
     pairs = zip(report.devices, measured.devices, strict=True)
-    return replace(report, devices=tuple(drawn(*pair) for pair in pairs))
+    return replace(report, devices=tuple(drawn(n, *pair) for n, pair in enumerate(pairs)))
 
 
 def _capture(source: PurePath, trace: Trace, measured: Measurements) -> CaptureSummary:

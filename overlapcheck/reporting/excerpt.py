@@ -72,7 +72,7 @@ def draw_excerpt(
         step_end_ns=tuple((steps.end_ns - start).tolist()),
         typical=typical,
         kinds=kinds,
-        names=texts,
+        names=tuple(map(names_no_one, texts)),
         rows=kept_rows,
         recorded=sum(map(len, parts)),
         resolution_ns=resolution,

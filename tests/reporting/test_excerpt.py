@@ -16,6 +16,7 @@ from overlapcheck.ledger import Reason
 from overlapcheck.pipeline import analyze
 from overlapcheck.reading import Reading
 from overlapcheck.report import Report
+from overlapcheck.reporting import build
 from overlapcheck.saved import restored
 from overlapcheck.timeline import EventKind, RowRole
 from tests.export import RealExport, edit
@@ -165,3 +166,13 @@ def test_one_that_cannot_be_drawn_is_refused(change: Any, said: str, tmp_path: P
 
     with pytest.raises(NotAReport, match=said):
         restored(json.dumps(document), "x.json")
+
+
+def test_of_very_many_devices_only_the_first_have_one(
+    real_export: RealExport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "MAX_EXCERPTS", 1)
+    first, second = analyze(real_export("ddp_bucketed")).devices
+
+    assert first.excerpt is not None
+    assert second.excerpt is None
