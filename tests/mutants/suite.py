@@ -121,7 +121,8 @@ class Suite:
                 if pid == 0:
                     _child(mutant, tests, answer.fileno(), int(limit))
                 running[pid] = (mutant, len(tests), answer, time.monotonic() + 3 * limit)
-            self._reap(running)
+            if running:  # the last ones may have had no test at all
+                self._reap(running)
 
     def _reap(self, running: dict[int, tuple[AnyMutant, int, Any, float]]) -> None:
         pid, status = os.waitpid(-1, os.WNOHANG)
