@@ -36,8 +36,9 @@ def main() -> int:
         known[fate.mutant.key] = fate.killer
         if not fate.killer and fate.mutant.key not in may:
             print(f"alive: {fate.mutant.key}  [{fate.tests} tests]", flush=True)
-        if len(fates) % 100 == 0:
+        if len(fates) % 20 == 0:
             CACHE.write_text(json.dumps(known, indent=0))
+        if len(fates) % 100 == 0:
             alive = sum(not one.killer for one in fates)
             took = time.monotonic() - begin
             print(f"{len(fates)} of {len(mutants)}, {alive} alive, {took:.0f} s", flush=True)
@@ -58,6 +59,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-t", "--tests", nargs="+", default=[], help="only these judge: paths")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--alive", action="store_true", help="only those that survived last time")
+    parser.add_argument("--rest", action="store_true", help="only those that were never run")
     return parser.parse_args()
 
 
@@ -74,7 +76,11 @@ def _of_modules(pattern: str) -> list[AnyMutant]:
 def _chosen(
     every: list[AnyMutant], asked: argparse.Namespace, known: dict[str, str]
 ) -> list[AnyMutant]:
-    mutants = [one for one in every if not asked.alive or known.get(one.key) == ""]
+    mutants = [
+        one
+        for one in every
+        if not (asked.alive and known.get(one.key) != "") and not (asked.rest and one.key in known)
+    ]
     if asked.number and asked.number < len(mutants):
         return random.Random(asked.seed).sample(mutants, asked.number)
     return mutants

@@ -10,6 +10,7 @@ import resource
 import signal
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,8 @@ class Suite:
     seconds: dict[str, float] = field(default_factory=dict)
     reach: dict[str, dict[int, list[str]]] = field(default_factory=dict)
     """Tests by path and line."""
+    biting: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    """Tests that killed mutants of a function, and how many: asked before all others."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """All mutants, in place of all tests."""
@@ -102,7 +105,10 @@ class Suite:
             names = {test for line in mutant.lines for test in lines.get(line, ())}
         names = {name for name in names if name.startswith(scope.TESTS[mutant.path.split("/")[0]])}
         last = self.killers.get(mutant.key)
-        order = sorted(names, key=lambda name: (name != last, self.seconds[name], name))
+        bites = self.biting.get(_function_of(mutant), Counter())
+        order = sorted(
+            names, key=lambda name: (name != last, -bites[name], self.seconds[name], name)
+        )
         return [self.items[name] for name in order]
 
     def _all(self, mutants: Iterable[AnyMutant]) -> None:
@@ -137,7 +143,13 @@ class Suite:
         if status and not killer:
             killer = f"ended with status {status}"
         answer.close()
+        if killer in self.items:
+            self.biting.setdefault(_function_of(mutant), Counter())[killer] += 1
         self.told(Fate(mutant, killer, count))
+
+
+def _function_of(mutant: AnyMutant) -> tuple[str, str]:
+    return mutant.path, mutant.name if isinstance(mutant, NumberMutant) else mutant.where
 
 
 def _judges(item: pytest.Item) -> bool:
