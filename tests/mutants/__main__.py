@@ -101,9 +101,9 @@ def _summary(fates: list[Fate], gone: list[str]) -> int:
     print(f"{len(fates) - len(alive)} killed, {len(alive)} alive: {len(new)} without a reason")
     back = [fate.mutant.key for fate in fates if fate.killer and fate.mutant.key in may]
     for key in back:
-        print(f"  killed, although survivors.toml lists it: {key}")
+        print(f"  killed, although survivors/ lists it: {key}")
     for key in gone:
-        print(f"  no mutant any more, although survivors.toml lists it: {key}")
+        print(f"  no mutant any more, although survivors/ lists it: {key}")
     return 1 if new or back or gone else 0
 
 
