@@ -31,7 +31,7 @@ from overlapcheck.trace_tables import Copies, Kernels, Memsets
 
 
 def impossible_rows(
-    process: ProcessTables, limits: Thresholds, *, excerpt: bool = False
+    process: ProcessTables, limits: Thresholds, *, excerpt: bool
 ) -> CaptureProblem | None:
     """Rows that contradict their call, their context, their stream, the recording or their size.
 
@@ -106,10 +106,8 @@ def _early(
 
 def _clocks_drifted(process: ProcessTables, limits: Thresholds) -> bool:
     """Whether most rows of every kind begin too early: clocks do that, damage moves few."""
-    if not len(process.calls):
-        return False
     tables = [t for t in (process.kernels, process.copies, process.memsets) if len(t)]
-    return all(
+    return bool(len(process.calls)) and all(
         np.count_nonzero(_early(process, table, _calls_of(process, table), limits)) * 2
         >= len(table)
         for table in tables
@@ -151,9 +149,7 @@ def _outlasting(
         return mask
     launched = process.calls.end_ns[call[long]]
     returned = device_wait_returned(process, launched)
-    late = (returned != NEVER) & (
-        table.end_ns[long] > np.minimum(returned, NEVER - drift_ns) + drift_ns
-    )
+    late = table.end_ns[long] > np.minimum(returned, NEVER - drift_ns) + drift_ns
     late &= table.context_id[long] == process.kernels.context_id[0]
     mask[long[late]] = True
     return mask
@@ -171,8 +167,6 @@ def _enclosing(table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
     for rows in by_stream(table).values():
         alone = rows[table.graph_node_id[rows] == ABSENT]
         start, end = table.start_ns[alone], table.end_ns[alone]
-        if alone.size <= least:
-            continue
         inside = _inside(end, limits)
         if inside.size < least:
             continue
@@ -188,7 +182,5 @@ def _enclosing(table: Kernels | Copies | Memsets, limits: Thresholds) -> Mask:
 
 def _inside(end_ns: Ints, limits: Thresholds) -> Index:
     """Rows, sorted by start, that end while an earlier one still runs."""
-    if end_ns.size == 0:
-        return np.empty(0, dtype=np.intp)
     reach = np.maximum.accumulate(end_ns)
     return np.flatnonzero(end_ns[1:] < reach[:-1] - limits.clock_noise_ns) + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from overlapcheck.columns import ABSENT_TIME
 from overlapcheck.finding import MATERIAL_SHARE
 from overlapcheck.measurements import Window
 from overlapcheck.passes.process import ProcessTables
@@ -27,10 +28,10 @@ def lived_on(own: ProcessTables, window: Window, processes: Sequence[ProcessTabl
     least_ns = MATERIAL_SHARE * window.length_ns
     notes = []
     for other in processes:
-        if other is own or len(other.kernels) or len(other.os_calls) == 0:
+        if len(other.kernels) or len(other.os_calls) == 0:
             continue
-        (first, last), (own_first, _) = _span(other), _span(own)
-        if first < own_first and last < window.end_ns - least_ns:
+        first, last = _span(other)
+        if first < _span(own)[0] and last < window.end_ns - least_ns:
             notes.append(
                 f"process {own.key.pid} lived on: process {other.key.pid}, which started before it,"
                 f" made its last recorded call {duration(window.end_ns - last)} before the window's"
@@ -43,7 +44,7 @@ def _span(process: ProcessTables) -> tuple[int, int]:
     """First start and last end of a process's calls."""
     tables = [table for table in (process.calls, process.os_calls) if len(table)]
     if not tables:
-        return 0, 0
+        return ABSENT_TIME, ABSENT_TIME
     return (
         min(int(table.start_ns.min()) for table in tables),
         max(int(table.end_ns.max()) for table in tables),

@@ -46,8 +46,6 @@ def lost_names(process: ProcessTables, limits: Thresholds) -> CaptureProblem | N
 
 
 def _nameless(name_id: Ints, strings: Strings, begin: str = "") -> Mask:
-    if name_id.size == 0:
-        return np.zeros(0, dtype=bool)
     texts = ((i, strings.text(i)) for i in distinct(name_id).tolist())
     lost = [i for i, text in texts if not (text and text.startswith(begin))]
-    return is_in(name_id, lost) if lost else np.zeros(name_id.size, dtype=bool)
+    return is_in(name_id, lost)

@@ -50,7 +50,7 @@ def lost_rows(trace: Trace, process: ProcessTables, limits: Thresholds) -> list[
     found: list[CaptureProblem | None] = []
     if not handed_over.present.all():
         search = _Search(process, work, handed_over, limits)
-        found += [_problem(search, kind, missing.get(kind)) for kind in _FAULTS]
+        found = [_problem(search, kind, missing.get(kind)) for kind in _FAULTS]
         found.append(_graphs(process, search, trace.info))
     found.append(lost_nodes(process, work, missing, limits))
     return [problem for problem in found if problem is not None]
@@ -141,14 +141,15 @@ class _Search:
     def _lost_tail(
         self, kind: HandedOver, thread: Ints, submit: Ints, done: Ints, tail: Mask
     ) -> Mask:
+        if not tail.any():
+            return tail
         proven = tail & (done != NEVER)
-        lost: Mask = done < self.last_end_ns - self.limits.clock_noise_ns
         too_many = np.count_nonzero(tail) >= self.limits.cut_share * tail.size
         if (too_many and proven.any()) or self._others_went_on(kind, submit, tail):
             return tail
-        open_ = tail & ~proven
-        lost |= open_ & self._of_forgotten_threads(kind, thread, submit, tail)
-        after = open_ & (submit > self.last_end_ns)
+        lost: Mask = done < self.last_end_ns - self.limits.clock_noise_ns
+        lost |= self._of_forgotten_threads(kind, thread, submit)
+        after = tail & (submit > self.last_end_ns)
         if not self.may_be_cut(int(np.count_nonzero(after)), tail.size):
             lost |= after
         return lost
@@ -159,8 +160,6 @@ class _Search:
 
     def _others_went_on(self, kind: HandedOver, submit: Ints, tail: Mask) -> bool:
         """Whether other work ran for longer than any of this kind ever waited or took."""
-        if not tail.any():
-            return False
         first = int(submit[tail].min())
         alike = self.work[self.rows.call] == kind
         if not alike.any():
@@ -169,19 +168,17 @@ class _Search:
         start, end = self.submit_ns[alike], self.rows.end_ns[alike]
         order = np.argsort(end, kind="stable")
         start, end = start[order], end[order]
-        alone = end[1:] - np.maximum(end[:-1], start[1:])
-        longest = max(int(end[0] - start[0]), int(alone.max()) if alone.size else 0)
+        alone = end - np.maximum(start, np.append(start[:1], end[:-1]))
+        longest = int(alone.max(initial=0))
         silence = self.last_end_ns - max(int(end[-1]), first)
         return silence > self.limits.patience_ratio * longest + self.limits.clock_noise_ns
 
-    def _of_forgotten_threads(
-        self, kind: HandedOver, thread: Ints, submit: Ints, tail: Mask
-    ) -> Mask:
+    def _of_forgotten_threads(self, kind: HandedOver, thread: Ints, submit: Ints) -> Mask:
         """Calls of threads that have not one row, and waited longer than anything recorded did."""
         alike = self.work[self.rows.call] == kind
         known = np.isin(thread, self.process.calls.tid[self.rows.call[alike]])
         old = self.last_end_ns - submit > self._longest_wait()
-        lost = tail & ~known & old
+        lost = ~known & old
         found, number = numbered(thread)
         many = np.bincount(number[lost], minlength=found.size) > self.limits.in_flight_calls
         mask: Mask = lost & many[number]
@@ -205,10 +202,8 @@ class _Search:
     def _longest_wait(self, before_ns: int = NEVER) -> float:
         """Longest time from hand-over to end, of work handed over before; with patience."""
         took = (self.rows.end_ns - self.submit_ns)[self.submit_ns < before_ns]
-        return (
-            self.limits.patience_ratio * (int(took.max()) if took.size else 0)
-            + self.limits.clock_noise_ns
-        )
+        longest = int(took.max(initial=0))
+        return self.limits.patience_ratio * longest + self.limits.clock_noise_ns
 
 
 def _interior(thread: Ints, present: Mask) -> Mask:

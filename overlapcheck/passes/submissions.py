@@ -131,7 +131,7 @@ def done_by_ns(process: ProcessTables, work: Codes, rows: DeviceRows, call: Inde
         process: one process.
         work: of each of its calls.
         rows: what is known of the device.
-        call: rows of the calls that are asked about, all of one kind of work.
+        call: rows of the calls that are asked about, one or more, all of one kind of work.
 
     Returns:
         End of the first wait that proves it; NEVER where none does.
@@ -144,8 +144,7 @@ def done_by_ns(process: ProcessTables, work: Codes, rows: DeviceRows, call: Inde
     if distinct(process.kernels.device_id).size == 1 and distinct(rows.context_id).size == 1:
         waits = process.calls_named(_DEVICE_WAITS.__contains__)
         done = np.minimum(done, _next_end(process, waits, handed_over))
-    kind = work[call[0]] if call.size else HandedOver.NONE
-    alike = work[rows.call] == kind
+    alike = work[rows.call] == work[call[0]]
     for thread in distinct(tid).tolist():
         mine = alike & (calls.tid[rows.call] == thread)
         used, _ = groups(rows.context_id[mine], rows.stream_id[mine])
