@@ -46,15 +46,12 @@ def test_one_graph_launch_in_a_hundred_may_be_lost(
 
 
 def test_single_kernels_that_a_recording_of_whole_graphs_lacks_are_a_loss_of_their_table() -> None:
-    (problem,) = (
-        picture("""
+    text = """
         s7 graph            |.aa........cc|
         t1 cudaGraphLaunch  |a.........c..|
         t1 cudaLaunchKernel |...b.........|
-        """)
-        .measure()
-        .problems
-    )
+        """
+    (problem,) = picture(text, column_us=1000).measure().problems
 
     assert problem.what == ("1 of 1 kernel launch left no row: no table CUPTI_ACTIVITY_KIND_KERNEL")
 
