@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from overlapcheck.causes.ranking.findings import findings
 from overlapcheck.measurements import Measurements
+from overlapcheck.passes import clock_skew
 from overlapcheck.thresholds import with_values
-from tests.pictures import picture
+from tests.export import edit
+from tests.pictures import measure_file, picture
 
 LAUNCHES = """
 s7   kernel small             |.......kkk......|
@@ -83,3 +86,60 @@ t1   cudaLaunchKernel         |kkkkkkkk........|
 
     assert found.devices[0].notes == ()
     assert first(found) == "launch-blocking"
+
+
+@pytest.mark.parametrize(("late_us", "notes"), [(-2.0, 0), (-2.001, 1)])
+def test_a_clock_that_is_behind_by_a_microsecond_is_told_beyond_it(
+    late_us: float, notes: int
+) -> None:
+    """Launches return after 6 us, their kernels begin at 7 us and as much later."""
+    assert len(measured(LAUNCHES, late_us).devices[0].notes) == notes
+
+
+@pytest.mark.parametrize(("late_us", "notes"), [(3.0, 0), (3.001, 1)])
+def test_a_clock_that_is_ahead_by_a_microsecond_is_told_beyond_it(
+    late_us: float, notes: int
+) -> None:
+    """Kernels end at 12 us and as much later, waits for them return at 14 us."""
+    found = measured(WAITS, late_us, waits=[{"call": "x", "stream": 7}])
+
+    assert len(found.devices[0].notes) == notes
+
+
+@pytest.mark.parametrize(("lasts_us", "notes"), [(20.0, 0), (19.999, 1)])
+def test_a_launch_that_took_long_may_have_waited(lasts_us: float, notes: int) -> None:
+    """Its kernel begins after 7 us and ends long after it returned."""
+    found = picture(
+        """
+s7   kernel large             |.......kkkkkkkkkkkkkkkkkkkkkkkk.|
+t1   cuLaunchKernel           |kkkkkkkkkkkkkkkkkkkk............|
+""",
+        column_us=1,
+        repeat=30,
+        host_us={"k": [0.0, lasts_us]},
+    ).measure()
+
+    assert len(found.devices[0].notes) == notes
+
+
+@pytest.mark.parametrize(
+    ("launches", "early", "notes"), [(20, 1, 1), (21, 1, 0), (30, 1, 0), (30, 2, 1)]
+)
+def test_one_launch_in_twenty_may_have_been_interrupted(
+    tmp_path: Path, launches: int, early: int, notes: int
+) -> None:
+    """Beyond the first: of twenty, one is more than one in twenty of the nineteen others."""
+    path = picture(LAUNCHES, column_us=1, repeat=launches).export(tmp_path / "early.sqlite")
+    edit(path, f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start - 4000 WHERE rowid <= {early}")
+
+    assert len(measure_file(path).devices[0].notes) == notes
+
+
+def test_of_very_many_launches_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second one: twenty of them are enough to tell, nineteen are not."""
+    monkeypatch.setattr(clock_skew, "_SAMPLED", 30)
+    times = {"k": [-2.0, 1.0]}
+
+    for launches, notes in ((38, 0), (39, 1)):
+        drawing = picture(LAUNCHES, column_us=1, repeat=launches, gpu_us=times)
+        assert len(drawing.device().notes) == notes

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from overlapcheck.capture_problem import CaptureFault, CaptureProblem
 from overlapcheck.columns import ABSENT
+from overlapcheck.passes.measure import measure
+from overlapcheck.recorder import UNKNOWN_RECORDER
+from overlapcheck.selection import Selection
 from tests.export import RealExport, edit
 from tests.pictures import Picture, measure_file, picture
 
@@ -470,3 +474,84 @@ def test_a_problem_concerns_its_own_process() -> None:
     )
 
     assert [problem.process for problem in found] == [1]
+
+
+def test_steps_before_the_window_are_not_counted() -> None:
+    """Only the last of six holds a kernel: two of them are a window, or all."""
+    drawing = picture("""
+        s7 kernel k         |...........a|
+        t1 cudaLaunchKernel |..........a.|
+        t1 nvtx step        |001122334455|
+        """)
+
+    assert faults(drawing) == [CaptureFault.STEPS_WITHOUT_WORK]
+    assert drawing.measure(window_ns=(8_000, 12_000)).problems == ()
+
+
+@pytest.mark.parametrize(("kernels", "tolerated"), [(100, True), (99, False)])
+def test_one_row_without_times_to_a_hundred_kernels_is_tolerated(
+    tmp_path: Path, kernels: int, tolerated: bool
+) -> None:
+    path = picture("s7 kernel k |.a|\nt1 cudaLaunchKernel |a.|", repeat=kernels).export(
+        tmp_path / "untimed.sqlite"
+    )
+    table = "CUPTI_ACTIVITY_KIND_KERNEL"
+    edit(
+        path,
+        f"INSERT INTO {table} SELECT * FROM {table} LIMIT 1",
+        f'UPDATE {table} SET start = 0, "end" = 0 WHERE rowid = {kernels + 1}',
+    )
+
+    assert (measure_file(path).problems == ()) is tolerated
+
+
+def test_kernels_of_which_none_took_any_time_tell_no_time(tmp_path: Path) -> None:
+    path = picture("s7 kernel k |.aa.bb|\nt1 cudaLaunchKernel |a..b..|").export(
+        tmp_path / "moments.sqlite"
+    )
+    table = "CUPTI_ACTIVITY_KIND_KERNEL"
+    edit(path, f'UPDATE {table} SET "end" = start WHERE rowid = 1')
+    assert measure_file(path).problems == ()
+    edit(path, f'UPDATE {table} SET "end" = start')
+    (problem,) = measure_file(path).problems
+
+    assert problem.fault is CaptureFault.UNTIMED_ROWS
+    assert problem.what == "2 kernels, but not one that lasted any time"
+
+
+LOSS = {"severity": 2, "text": "Some CUPTI events may be missing."}
+
+
+def test_a_loss_of_one_process_is_no_problem_of_another() -> None:
+    drawing = picture(
+        """
+        p1 s7 kernel k         |.aa|
+        p1 t1 cudaLaunchKernel |a..|
+        p2 s7 kernel k         |.bb|
+        p2 t1 cudaLaunchKernel |b..|
+        """,
+        diagnostics=[LOSS],
+    )
+
+    assert [problem.process for problem in problems(drawing)] == [0]
+
+
+def test_a_loss_is_told_by_a_recorder_without_a_name() -> None:
+    trace = replace(picture(COMPLETE, diagnostics=[LOSS]).trace(), recorder=UNKNOWN_RECORDER)
+    (problem,) = measure(trace, Selection(skip=0)).problems
+
+    assert problem.what == "the recorder: Some CUPTI events may be missing."
+
+
+def test_a_recording_of_memsets_alone_holds_nothing_to_judge() -> None:
+    (problem,) = problems(picture("s7 memset 1B |.a.b|"))
+
+    assert problem.what == "no kernel was recorded (recorded: nothing)"
+
+
+def test_a_recording_of_nothing_may_not_know_what_was_asked_for(tmp_path: Path) -> None:
+    path = picture("t1 os read |.xx|").export(tmp_path / "nothing.sqlite")
+    edit(path, "DELETE FROM META_DATA_CAPTURE")
+    (problem,) = measure_file(path).problems
+
+    assert problem.what.endswith("(asked for: unknown)")

@@ -277,3 +277,83 @@ def test_a_memset_that_cannot_be_is_found_without_any_copy() -> None:
 
     assert whys(text) == []
     assert whys(text, gpu_us={"m": [4000.0, 2_000_000.0]}) == ["lies outside the recording"]
+
+
+def test_a_row_without_a_call_was_launched_by_none_that_failed() -> None:
+    """Though the first call of all has failed."""
+    text = THREE + "t1 cudaMalloc       |.x........|\ns8 kernel before    |z.........|\n"
+    first = {"x": [-1000.0, -900.0]}
+
+    assert whys(text, failed=["x"], host_us=first) == []
+    assert whys(text, failed=["b"]) == ["was launched by a call that failed"]
+
+
+@pytest.mark.parametrize(
+    ("lasts_ns", "size", "found"),
+    [
+        (0, 100_000, []),
+        (0, 100_001, ["moves more than memory can in its time"]),
+        (1, 100_000, []),
+        (1, 100_001, ["moves more than memory can in its time"]),
+        (2, 200_000, []),
+        (2, 200_001, ["moves more than memory can in its time"]),
+    ],
+)
+def test_no_memory_moves_more_than_a_hundred_thousand_bytes_a_nanosecond(
+    lasts_ns: int, size: int, found: list[str]
+) -> None:
+    """Not even in a copy that seems to last no time: it lasted up to one."""
+    text = THREE + f"s9 h2d pinned {size}B |....m.....|\nt2 cudaMemcpyAsync  |...m......|\n"
+
+    assert whys(text, gpu_us={"m": [4000.0, 4000.0 + lasts_ns / 1000]}) == found
+
+
+def test_a_row_of_any_context_may_be_on_the_wrong_device(tmp_path: Path) -> None:
+    two = THREE + "gpu1 s9 kernel l    |.d........|\nt2 cudaLaunchKernel |d.........|\n"
+    for context in (1, 2):
+        path = picture(two, column_us=1000).export(tmp_path / f"{context}.sqlite")
+        assert measure_file(path).problems == ()
+        edit(
+            path,
+            f"UPDATE {KERNELS} SET deviceId = 5 WHERE rowid IN"
+            f" (SELECT max(rowid) FROM {KERNELS} WHERE contextId = {context})",
+        )
+        whats = [problem.what for problem in measure_file(path).problems]
+
+        assert any("ran on another device than its context" in what for what in whats)
+
+
+@pytest.mark.parametrize(
+    ("end_us", "found"), [(11_010_000.0, []), (11_010_000.001, ["lies outside the recording"])]
+)
+def test_how_long_a_recording_lasted_is_no_matter_of_when_it_began(
+    end_us: float, found: list[str]
+) -> None:
+    """Ten seconds after the zero of its clock; its last call ends 10 ms later."""
+    calls = {mark: [10_000_000.0 + 1000 * at, 10_000_500.0 + 1000 * at] for mark, at in CALLED}
+    rows = {mark: [start + 1000, end + 1000] for mark, (start, end) in calls.items()}
+    rows["c"][1] = end_us
+    text = THREE + "t1 cudaEventQuery   |.........x|\n"
+
+    assert whys(text, host_us={**calls, "x": [10_009_000.0, 10_010_000.0]}, gpu_us=rows) == found
+
+
+CALLED = (("a", 0), ("b", 6), ("c", 8))
+
+
+def test_a_wait_says_nothing_of_a_kernel_that_no_known_call_launched() -> None:
+    """The wait is the last call of all, and short."""
+    text = """
+        s7  kernel k              |.a.......|
+        s9  kernel before         |zzzzzzzzz|
+        t1  cudaLaunchKernel      |a........|
+        t1  cudaDeviceSynchronize |...x.....|
+        """
+
+    assert whys(text, host_us={"x": [3000.0, 3000.0]}) == []
+
+
+def test_a_stream_that_runs_in_order_hides_none_after_it() -> None:
+    beside = "s5  kernel m         |.d.e.f....|\nt2  cudaLaunchKernel |d.e.f.....|\n"
+
+    assert whys(ACROSS + beside) == ["runs across others of its stream"]

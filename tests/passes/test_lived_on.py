@@ -74,3 +74,20 @@ def test_a_process_of_which_no_call_is_known_started_at_no_time() -> None:
     text = "\n".join(line for line in LAUNCHER.splitlines() if "cudaLaunch" not in line)
 
     assert notes(text) == []
+
+
+def test_one_whose_waiting_was_not_recorded_hides_no_launcher_after_it() -> None:
+    first = "p1 t1 cudaGetDevice     |.g......................................|\n"
+    text = first + LAUNCHER.replace("p2", "p3").replace("p1", "p2").replace("|.g", "|.h")
+    (note,) = notes(text)
+
+    assert note.startswith("process 3000 lived on: process 2000, which started before it")
+
+
+def test_nothing_starts_before_a_process_of_which_no_call_is_known() -> None:
+    """Not even one that was there when the recording began."""
+    launched = [line for line in LAUNCHER.splitlines() if "cudaLaunch" not in line]
+
+    assert (
+        notes("\n".join(launched).replace("os poll           |.w", "os poll           |ww")) == []
+    )

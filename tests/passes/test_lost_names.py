@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from overlapcheck.capture_problem import CaptureFault
 from overlapcheck.checks.judge import judge
+from overlapcheck.columns import ABSENT
+from overlapcheck.passes.measure import measure
+from overlapcheck.selection import Selection
+from overlapcheck.trace_tables import Ranges
 from overlapcheck.verdict import Outcome, Policy
 from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture
@@ -74,3 +80,41 @@ def test_what_has_no_name_by_right_lost_none() -> None:
         """
 
     assert picture(text).measure().problems == ()
+
+
+def test_a_late_kernel_without_a_name_is_judged_by_how_long_it_took(tmp_path: Path) -> None:
+    text = "s7 kernel fwd |.a|\nt1 cudaLaunchKernel |a.|"
+    path = picture(text, repeat=100).export(tmp_path / "names.sqlite")
+    edit(
+        path,
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET shortName = 999999, demangledName = 999999"
+        " WHERE rowid = 100",
+    )
+
+    assert measure_file(path).problems == ()
+
+
+def test_the_only_kernel_may_be_the_one_without_a_name(tmp_path: Path) -> None:
+    path = picture("s7 kernel fwd |.a|\nt1 cudaLaunchKernel |a.|").export(tmp_path / "one.sqlite")
+    edit(path, "DELETE FROM StringIds WHERE value = 'fwd'")
+    (problem,) = measure_file(path).problems
+
+    assert problem.what == "no name for 1 of 1 kernel: texts are missing from StringIds"
+
+
+@pytest.mark.parametrize(
+    ("name_id", "lost"), [(ABSENT, []), (999_999, ["no name for 3 of 3 NVTX ranges"])]
+)
+def test_a_source_may_give_ranges_without_a_name_but_none_that_is_nowhere(
+    name_id: int, lost: list[str]
+) -> None:
+    trace = picture("""
+        s7 kernel fwd       |.a..|
+        t1 cudaLaunchKernel |a...|
+        t1 nvtx part        |x.yz|
+        """).trace()
+    assert isinstance(trace.ranges, Ranges)
+    ranges = replace(trace.ranges, name_id=np.full(3, name_id))
+    problems = measure(replace(trace, ranges=ranges), Selection(skip=0)).problems
+
+    assert [problem.what.split(":")[0] for problem in problems] == lost
