@@ -62,6 +62,12 @@ def test_fewer_rows_than_the_threshold_asks_for_tell_of_no_skew() -> None:
         assert len(found.devices[0].notes) == notes
 
 
+def test_too_few_rows_tell_of_no_skew_even_where_every_nanosecond_counts() -> None:
+    limits = with_values({"skew-rows-least": 31, "submit-slack-ns": 0})
+
+    assert picture(LAUNCHES, column_us=1, repeat=30).device(thresholds=limits).notes == ()
+
+
 def test_waits_that_return_before_their_work_ended_tell_of_a_clock_ahead() -> None:
     found = measured(WAITS, 12.0, waits=[{"call": "x", "stream": 7}])
     (note,) = found.devices[0].notes
