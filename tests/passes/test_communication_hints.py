@@ -252,7 +252,7 @@ def test_the_record_comes_behind_the_launch(recorded_us: float, hinted: bool) ->
 
 TWO_CONTEXTS = """
 s7   kernel attention     |.aaaa.............|
-s33  kernel exchange      |......xxxx........|
+s33  kernel exchange      |......xx..........|
 s34  kernel {name}        |...........yyy....|
 s7   kernel experts       |...............bb.|
 t1   cudaLaunchKernel     |a...x.y.....b.....|
@@ -265,7 +265,7 @@ t1   nvtx step            |000000000000000000|
 @pytest.mark.parametrize(
     ("left_out", "name", "hinted"),
     [
-        ("", "reduce", ["exchange", "reduce"]),
+        ("", "reduce", ["reduce", "exchange"]),
         ("u", "reduce", ["exchange"]),
         ("z", "reduce", ["exchange"]),
         ("u", "exchange", ["exchange"]),
