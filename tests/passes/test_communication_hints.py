@@ -250,6 +250,14 @@ def test_the_record_comes_behind_the_launch(recorded_us: float, hinted: bool) ->
     assert bool(notes) is hinted
 
 
+def test_kernels_of_its_name_on_the_main_stream_say_nothing_of_it() -> None:
+    """They run between no waits, and for longer."""
+    text = EXCHANGE.replace("kernel experts  ", "kernel exchange ")
+    text = text.replace("......xxxx....", "......x.......")
+
+    assert drawing(text).device().notes
+
+
 TWO_CONTEXTS = """
 s7   kernel attention     |.aaaa.............|
 s33  kernel exchange      |......xx..........|
