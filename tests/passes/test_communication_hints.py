@@ -258,6 +258,24 @@ def test_kernels_of_its_name_on_the_main_stream_say_nothing_of_it() -> None:
     assert drawing(text).device().notes
 
 
+def test_a_record_of_another_stream_does_not_stand_for_its_own() -> None:
+    records = [RECORDS[0], {"call": "q", "stream": 8}]
+    found = picture(EXCHANGE, repeat=4, records=records, waits=WAITS, host_us=CLOSE)
+
+    assert found.device().notes == ()
+
+
+def test_the_stream_that_begins_the_steps_is_not_hinted_at() -> None:
+    """What it runs alone lies between two event waits as well."""
+    text = EXCHANGE.replace("|.r..q.........|", "|.r..q...z.....|")
+    text = text.replace("|..w..v........|", "|..w..v....y...|")
+    records = [*RECORDS, {"call": "z", "stream": 7}]
+    waits = [*WAITS, {"call": "y", "stream": 33, "record": "z"}]
+    found = picture(text, repeat=4, records=records, waits=waits, host_us=CLOSE)
+
+    assert [note.split()[1] for note in found.device().notes] == ["exchange"]
+
+
 TWO_CONTEXTS = """
 s7   kernel attention     |.aaaa.............|
 s33  kernel exchange      |......xx..........|

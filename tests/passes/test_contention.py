@@ -37,6 +37,7 @@ def test_both_medians_and_the_time_that_is_lost_are_told() -> None:
 
 def test_a_collective_is_told_from_a_copy() -> None:
     assert found(COLLECTIVE).with_collective.tolist() == [True]
+    assert found(COLLECTIVE, c=(120.0, 195.0)).with_collective.tolist() == [True]
 
 
 def test_a_collective_beside_a_copy_that_covers_more_is_not_blamed() -> None:
