@@ -306,6 +306,18 @@ def test_a_step_that_still_allocates_or_loads_code_is_warm_up(call: str) -> None
     assert skipped(f"t1 {call} |..........x.....................................|") == 2
 
 
+def test_the_last_mark_of_a_program_that_was_marked_for_the_user_is_no_step() -> None:
+    """It ends with the program, whatever that does behind its steps."""
+    rows = [
+        f"t1 nvtx step {n} (--mark-steps, module) |{'..' * n}aa{'..' * (4 - n)}|" for n in range(5)
+    ]
+    found = family(picture("\n".join(rows)))
+
+    assert found is not None
+    assert found.numbers.tolist() == [0, 1, 2, 3]
+    assert family(picture("\n".join(rows[:3]))) is None
+
+
 def test_a_program_that_allocates_in_every_step_is_not_warming_up() -> None:
     assert skipped("t1 cudaMalloc |..g.......h.......i.......j.......k.......l.....|") == 1
 

@@ -36,6 +36,7 @@ def test_skipped_steps_do_not_belong_to_the_window() -> None:
 
     assert (window.start_ns, window.end_ns) == (12_000, 26_000)
     assert (window.steps, window.skipped, window.why) == (2, 1, "--skip 1")
+    assert (window.first_step, window.last_step) == (1, 2)
 
 
 def test_an_operation_across_an_edge_is_clipped_and_not_dropped() -> None:
