@@ -350,10 +350,13 @@ def test_streams_that_do_not_block_are_not_held() -> None:
 
 def test_a_stream_that_does_not_block_is_neither_held_nor_holds() -> None:
     """Beside two that hold each other; its work is handed over between theirs."""
-    text = NULL + """
+    text = (
+        NULL
+        + """
 s19 kernel side         |.......hh.......|
 t2  cudaLaunchKernel    |.h..............|
 """
+    )
     found = waits_of(text, streams={"7": "null", "13": "blocking", "19": "non-blocking"})
     pairs = zip(found.barriers.before.tolist(), found.barriers.after.tolist(), strict=True)
 
