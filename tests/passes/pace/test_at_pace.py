@@ -151,7 +151,7 @@ def test_measurements_that_nobody_asked_a_pace_of_are_those_recorded() -> None:
 
 def test_without_steps_no_time_is_the_steps_own() -> None:
     recorded = picture("s7 kernel k |aa...bb..|\nt1 cudaLaunchKernel |a....b...|").measure()
-    (slow,) = at(recorded, (1,)).devices
+    (slow,) = at(recorded, (1 * MS,)).devices
     (never_late,) = without_lateness(recorded, ledgers=True).devices
 
     assert slow.taken == never_late.taken
