@@ -161,7 +161,9 @@ def test_a_control_is_asked_for_where_a_late_host_holds_a_twentieth(idle: int, a
 def test_the_costliest_cause_of_a_late_host_is_told_first() -> None:
     told = asks(late(launch_bound=100, pageable_copy=300, driver_lock=150, host_starved=50))
 
-    assert told == "a late host (driver-lock, launch-bound, host-starved) holds 30.0 % of the window"
+    assert (
+        told == "a late host (driver-lock, launch-bound, host-starved) holds 30.0 % of the window"
+    )
 
 
 def test_of_several_devices_the_one_with_the_latest_host_is_told() -> None:
