@@ -8,11 +8,12 @@ their numbers changed meaning twice.
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from functools import cache
 
+from overlapcheck.codes import Code
 
-class ApiKind(IntEnum):
+
+class ApiKind(Code):
     """Kinds of CUDA calls that the passes tell apart."""
 
     OTHER = 0

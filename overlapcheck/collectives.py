@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Bools, Columns, Index, Ints
 from overlapcheck.grouping import by_group, groups
 
 
-class CollectiveKind(IntEnum):
+class CollectiveKind(Code):
     """What an exchange does; `word` is how users name it."""
 
     OTHER = 0

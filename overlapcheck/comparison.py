@@ -59,6 +59,11 @@ class Quantity:
     """One clause where the noise hides what `--fail-if-worse` asks about, else nothing."""
 
     @property
+    def missing(self) -> str:
+        """The side that has none: "base", "new" or ""."""
+        return "base" if self.base is None else "new" if self.new is None else ""
+
+    @property
     def difference(self) -> float | None:
         """New less base."""
         return None if self.base is None or self.new is None else self.new - self.base

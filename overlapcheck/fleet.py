@@ -63,6 +63,13 @@ class FleetCheck:
     reason: str
     """Of the worst rank."""
 
+    @property
+    def too_small(self) -> bool:
+        """Whether the worst misses its limit and passes: that was too small a matter to judge."""
+        if self.outcome is not Outcome.PASS or not self.at_least or self.worst is None:
+            return False
+        return self.worst < (self.limit or 0)
+
 
 @dataclass(frozen=True)
 class FleetCause:

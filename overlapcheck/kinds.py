@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
+from overlapcheck.codes import Code
 
-class CopyKind(IntEnum):
+
+class CopyKind(Code):
     """Direction of a copy."""
 
     UNKNOWN = 0
@@ -28,7 +29,7 @@ UNIFIED_KINDS = (
 """Migrations of unified memory: work of the driver, not copies of the program."""
 
 
-class MemoryKind(IntEnum):
+class MemoryKind(Code):
     """Where a copy's source or destination lies."""
 
     UNKNOWN = 0
@@ -41,7 +42,7 @@ class MemoryKind(IntEnum):
     MANAGED_STATIC = 7
 
 
-class StreamKind(IntEnum):
+class StreamKind(Code):
     """How a stream relates to the legacy null stream."""
 
     UNKNOWN = 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import Bools, Codes, Columns, Ints, Rows
 
 
-class Reason(IntEnum):
+class Reason(Code):
     """What a piece of idle time was spent on; `cause` is the word users know it by."""
 
     UNEXPLAINED = 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
+from overlapcheck.codes import Code
 from overlapcheck.collectives import CollectiveKind
 from overlapcheck.columns import Columns, Ints
 
 
-class NcclCall(IntEnum):
+class NcclCall(Code):
     """A function of NCCL."""
 
     OTHER = 0

@@ -12,12 +12,12 @@ of its own. Devices of one process are in one table, for events order them too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Bools, Codes, Columns, Ints, Mask, Rows
 
 
-class Work(IntEnum):
+class Work(Code):
     """Kinds of device operations."""
 
     NONE = ABSENT
@@ -37,7 +37,7 @@ WITHIN_DEVICE = (Work.D2D, Work.MEMSET)
 """Work of the device on its own memory."""
 
 
-class Relation(IntEnum):
+class Relation(Code):
     """Why an operation could not start before another had ended."""
 
     NONE = 0

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Self
 
 import numpy as np
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Bools, Codes, Columns, Index, Ints, Mask, Rows, Whole
 
 OF_SYSTEM = -1
@@ -26,7 +26,7 @@ ORIGIN = ABSENT
 """Node of what comes from outside: its lag is a time of the recording."""
 
 
-class Why(IntEnum):
+class Why(Code):
     """What a link stands for."""
 
     LAUNCH = 0

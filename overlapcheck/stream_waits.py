@@ -12,10 +12,10 @@ record to the first one handed over after the wait, however long before each ran
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import Bools, Codes, Columns, Index, Ints, Rows
 from overlapcheck.kinds import StreamKind
 from overlapcheck.order import Operations
@@ -39,7 +39,7 @@ class StreamTable(Columns):
     """Whether kind and priority were recorded."""
 
 
-class Record(IntEnum):
+class Record(Code):
     """What is known of the record that a wait was for."""
 
     KNOWN = 0

@@ -8,11 +8,12 @@ steps) keep every event.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Columns, Ints, Mask
 
 
@@ -27,7 +28,7 @@ class RowRole(StrEnum):
     THREAD = "thread"
 
 
-class EventKind(IntEnum):
+class EventKind(Code):
     """What an event is; the idle time of the causes' row counts on from `IDLE`, by Reason."""
 
     COMPUTE = 0

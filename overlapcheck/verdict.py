@@ -164,6 +164,13 @@ class Check:
     limit_from: str = DEFAULT
     """Where the limit was set: "default", "--min-overlap", "pyproject.toml"."""
 
+    @property
+    def too_small(self) -> bool:
+        """Whether it misses its limit and passes: that was too small a matter to judge."""
+        if self.outcome is not Outcome.PASS or not self.at_least or self.measured is None:
+            return False
+        return self.measured < (self.limit or 0)
+
 
 @dataclass(frozen=True)
 class Verdict:

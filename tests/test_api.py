@@ -23,11 +23,25 @@ from tests.export import RealExport
 from tests.ranks import fleets
 
 HEAVY = ("numpy", "pandas", "pyarrow", "adbc_driver_sqlite", "rich", "msgspec")
+NOT_FOR_A_PLAIN_ANALYSIS = {
+    *("difflib", "email", "importlib.metadata", "multiprocessing", "statistics", "subprocess"),
+    *("tomllib", "xml", "pandas", "mcp", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet"),
+    *("overlapcheck.capture.export", "overlapcheck.cli.tables", "overlapcheck.compare"),
+    *("overlapcheck.fleet", "overlapcheck.fleet_comparison", "overlapcheck.ranks.pool"),
+    *("overlapcheck.renderers.html", "overlapcheck.renderers.fleet", "overlapcheck.saved_fleet"),
+    *("overlapcheck.sharing", "overlapcheck.stream_contract", "overlapcheck.streams.check"),
+    *("overlapcheck.whatif.told", "overlapcheck.whatif.picture"),
+}
 
 
 def modules_loaded_by(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter has loaded after running some code."""
-    program = f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    return {name.split(".")[0] for name in all_loaded_by(code)}
+
+
+def all_loaded_by(code: str) -> set[str]:
+    """Modules and submodules, as of `modules_loaded_by`."""
+    program = f"{code}\nimport sys; print(); print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -88,6 +102,24 @@ renderers()[{form!r}].render(overlapcheck.analyze({export!r}))
 """
 
     assert ("msgspec" in modules_loaded_by(code)) is loads_it
+
+
+@pytest.mark.parametrize(
+    ("form", "needs"),
+    [("terminal", "overlapcheck.renderers.terminal"), ("json", "overlapcheck.saved_report")],
+)
+def test_a_plain_analysis_loads_nothing_that_it_does_not_need(
+    form: str, needs: str, real_export: RealExport
+) -> None:
+    arguments = ["analyze", str(real_export("pt_pageable")), "--no-config", "--format", form]
+    code = f"""
+from overlapcheck.cli import cli
+cli.main({arguments!r}, standalone_mode=False)
+"""
+    loaded = all_loaded_by(code)
+
+    assert needs in loaded
+    assert not loaded & NOT_FOR_A_PLAIN_ANALYSIS
 
 
 def test_the_first_use_of_a_name_loads_what_it_needs() -> None:

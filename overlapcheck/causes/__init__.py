@@ -7,7 +7,6 @@ reaches it.
 
 from __future__ import annotations
 
-import difflib
 import pkgutil
 import textwrap
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from types import ModuleType
 from overlapcheck.causes._base import Cause
 from overlapcheck.causes._page import MAX_WIDTH, filled, paragraph
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.nearest import nearest
 from overlapcheck.quantities import figure
 from overlapcheck.recorder import Recorder
 from overlapcheck.thresholds import USUAL
@@ -102,6 +102,6 @@ def check_known(cause_ids: tuple[str, ...] | frozenset[str]) -> None:
     """
     for cause_id in sorted(cause_ids):
         if cause_id not in _modules():
-            near = difflib.get_close_matches(cause_id, _modules(), n=1)
+            near = nearest(cause_id, _modules())
             hint = f"did you mean {near[0]}?" if near else "list them: overlapcheck explain"
             raise PolicyInvalid(f"{cause_id!r} is no cause", hint)

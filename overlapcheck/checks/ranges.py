@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from overlapcheck.checks.overlap import check_overlap
 from overlapcheck.checks.shares import check_shares
 from overlapcheck.grouping import distinct
 from overlapcheck.measurements import DeviceMeasurements, Measurements
+from overlapcheck.nearest import nearest
 from overlapcheck.quantities import count_of
 from overlapcheck.recorder import Content
 from overlapcheck.thresholds import Thresholds
@@ -90,5 +90,5 @@ def _likely_names(pattern: str, measured: Measurements, process: int) -> list[st
     ids = distinct(measured.ranges.name_id[measured.ranges.process == process])[:MAX_ASKED].tolist()
     names = [re.sub(r"\d+", "*", measured.names.strings.text(name_id)) for name_id in ids]
     families = list(dict.fromkeys(filter(None, names)))
-    likely = difflib.get_close_matches(pattern, families, MAX_NAMES) or families[:MAX_NAMES]
+    likely = nearest(pattern, families, MAX_NAMES) or families[:MAX_NAMES]
     return [f"'{name}'" for name in likely]

@@ -17,7 +17,7 @@ from overlapcheck.cli.compare import compare
 from overlapcheck.cli.doctor import doctor
 from overlapcheck.cli.exits import Commands, exit_code_of, leave
 from overlapcheck.cli.explain import explain
-from overlapcheck.cli.heap import share_heap
+from overlapcheck.cli.heap import keep_heap
 from overlapcheck.cli.init import init
 from overlapcheck.cli.mcp import mcp
 from overlapcheck.cli.messages import say
@@ -64,7 +64,7 @@ for command in (
 
 def main() -> None:
     """Run the command line and exit with its code; every failure is one line, none is 0 or 1."""
-    share_heap()
+    keep_heap()
     with standard_streams() as standard:
         code = exit_code_of(lambda: cli.main(standalone_mode=False))
         sys.stdout.flush()

@@ -40,7 +40,7 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
 
     Exits with 3 where the two are not comparable, or too noisy for --fail-if-worse.
     """
-    from overlapcheck.cli.comparing import read_side
+    from overlapcheck.cli.comparing import read_side, told_apart
     from overlapcheck.cli.comparison_output import check_formats, deliver_comparison
     from overlapcheck.cli.files import spare_inputs
     from overlapcheck.cli.progress import shown
@@ -55,5 +55,6 @@ def compare(sides: tuple[Path, ...], baseline: str | None, fail_if_worse: float 
     spare_inputs(outputs, paths)
     with shown() as progress:
         base, new = (read_side(path, progress) for path in paths)
+    base, new = told_apart(base, new, (paths[0], paths[1]))
     found = made(base, new, limit=fail_if_worse and fail_if_worse / 100, force=force)
     return deliver_comparison(found, format_, outputs, detail)

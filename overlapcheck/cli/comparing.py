@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlapcheck.errors import InputUnreadable
+from overlapcheck.redaction import names_no_one
 
 if TYPE_CHECKING:
     from overlapcheck.cli.progress import Stages
@@ -46,6 +48,48 @@ def read_side(path: Path, progress: Stages) -> Report | Job:
         named = [str(path)]
         job = pipeline.analyze_ranks(named, policy=policy, selection=selection, reading=reading)
     return Job(path.name or str(path), job)
+
+
+def told_apart(
+    base: Report | Job, new: Report | Job, paths: tuple[Path, Path]
+) -> tuple[Report | Job, Report | Job]:
+    """Both sides, by as much of their paths as tells them apart where they go by one name.
+
+    Args:
+        base: as read.
+        new: as read.
+        paths: what they were read from.
+    """
+    if _name(base) != _name(new):
+        return base, new
+    names = distinct_names(*paths)
+    return _named(base, names[0]), _named(new, names[1])
+
+
+def distinct_names(one: Path, other: Path) -> tuple[str, str]:
+    """The shortest ends of two paths that differ: "before/rank_0.sqlite"; else both names.
+
+    What they begin alike with, and whose home they lie in, is not told.
+    """
+    parts, others = (names_no_one(str(path.absolute())).split("/") for path in (one, other))
+    for count in range(1, max(len(parts), len(others)) + 1):
+        if parts[-count:] != others[-count:]:
+            return "/".join(parts[-count:]), "/".join(others[-count:])
+    return one.name, other.name
+
+
+def _name(side: Report | Job) -> str:
+    from overlapcheck.report import Report
+
+    return side.capture.report if isinstance(side, Report) else side.name
+
+
+def _named(side: Report | Job, name: str) -> Report | Job:
+    from overlapcheck.report import Report
+
+    if isinstance(side, Report):
+        return replace(side, capture=replace(side.capture, report=name))
+    return replace(side, name=name)
 
 
 def names_a_job(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from overlapcheck.comparison import NotComparable
 from overlapcheck.device_report import DeviceReport, Picture
 from overlapcheck.errors import InputUnreadable, PolicyInvalid
 from overlapcheck.fleet import FleetReport, named
+from overlapcheck.nearest import nearest
 from overlapcheck.quantities import count_of
 from overlapcheck.report import Report
 from overlapcheck.verdict import Outcome
@@ -61,7 +61,7 @@ def baseline_file(name: str, start: Path) -> Path:
     if path.is_file():
         return path
     names = baseline_names(start)
-    near = difflib.get_close_matches(name, names, n=1)
+    near = nearest(name, names)
     if near:
         hint = f"did you mean {near[0]}?"
     elif names:

@@ -25,6 +25,7 @@ from overlapcheck.comparison import (
 from overlapcheck.copies import JUDGED_DIRECTIONS, Direction
 from overlapcheck.device_report import DeviceReport
 from overlapcheck.report import Report
+from overlapcheck.thresholds import Thresholds
 
 
 def compare(
@@ -156,7 +157,17 @@ def overlap(pair: Pair, direction: Direction) -> Quantity:
     # The part of the copies that lies outside compute varies as the exposed time does.
     uncertain = noise.noise_of_share(pair, "exposed_copy", partial(_copied_ns, direction))
     metric = Metric(f"overlap {direction}", Unit.SHARE, more_is_better=True)
+    if all(_copies_little(device, direction) for device in pair):
+        metric = replace(metric, judged=False)
     return metric.compared(base.overlap if base else None, new.overlap if new else None, uncertain)
+
+
+def _copies_little(device: DeviceReport, direction: Direction) -> bool:
+    """Whether hiding all copies would win less than what a check of one recording asks for."""
+    copies = device.copies.get(direction.value)
+    least_ns = Thresholds.least_win_share * device.window_ns
+    # Results that do not say how long copies took have 0 there.
+    return copies is not None and 0 < copies.copy_ns < least_ns
 
 
 def _copied_ns(direction: Direction, device: DeviceReport) -> float:

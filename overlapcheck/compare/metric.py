@@ -14,6 +14,8 @@ class Metric:
     name: str
     unit: Unit
     more_is_better: bool = False
+    judged: bool = True
+    """Whether a difference counts at all."""
 
     def compared(self, base: float | None, new: float | None, noise: float) -> Quantity:
         """The quantity, and what became of it.
@@ -23,7 +25,7 @@ class Metric:
             new: what it is.
             noise: a difference of no more than this is no change.
         """
-        if base is None or new is None:
+        if base is None or new is None or not self.judged:
             change = Change.UNKNOWN
         elif abs(new - base) <= noise:
             change = Change.NONE

@@ -211,23 +211,23 @@ def _measure_device(
     trace: Trace, use: _DeviceUse, selection: Selection, others: OtherProcesses, orders: Orders
 ) -> DeviceMeasurements:
     (process, device_id), limits = use, selection.thresholds
-    tables = _device_tables(process, device_id, selection)
-    kernels, is_comm, copies = tables.kernels, tables.communication, tables.copies
-    steps = choose_window(process, tables, selection)
-    window = steps.window
-
-    key = trace.device_key(process.number, device_id)
-    compute = _union(kernels, ~is_comm, window)
-    communication = _union(kernels, is_comm, window)
-    idle = compute.complement(window.start_ns, window.end_ns)
-    overlaps = copy_overlaps(copies, compute, window)
-    one_engine = trace.copy_engines(key) == 1
-    migrations = unified_migrations(copies, window)
     # The ledger takes about as long as all the rest, and numpy lets go of the interpreter.
     with ThreadPoolExecutor(1) as beside:
         timed = beside.submit(
             lambda: Timed.of(process, orders.of(process), device_id, trace.info.environment, limits)
         )
+        tables = _device_tables(process, device_id, selection)
+        kernels, is_comm, copies = tables.kernels, tables.communication, tables.copies
+        steps = choose_window(process, tables, selection)
+        window = steps.window
+
+        key = trace.device_key(process.number, device_id)
+        compute = _union(kernels, ~is_comm, window)
+        communication = _union(kernels, is_comm, window)
+        idle = compute.complement(window.start_ns, window.end_ns)
+        overlaps = copy_overlaps(copies, compute, window)
+        one_engine = trace.copy_engines(key) == 1
+        migrations = unified_migrations(copies, window)
         around = Surroundings(
             steps,
             idle,

@@ -7,11 +7,11 @@ rows        K1   M1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask
 from overlapcheck.grouping import distinct, groups, numbered
 from overlapcheck.intervals import Intervals
@@ -24,7 +24,7 @@ _DEVICE_WAITS = frozenset({"cudaDeviceSynchronize", "cuCtxSynchronize", "cudaThr
 _STREAM_WAITS = frozenset({"cudaStreamSynchronize", "cuStreamSynchronize"})
 
 
-class HandedOver(IntEnum):
+class HandedOver(Code):
     """What a call hands over."""
 
     NONE = ABSENT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.nearest import nearest
 from overlapcheck.quantities import figure, nanoseconds
 from overlapcheck.threshold import Unit
 from overlapcheck.user_patterns import UserPattern
@@ -179,7 +179,7 @@ def known(key: str, names: Iterable[str], place: Place, problem: str) -> None:
     names = sorted(names)
     if key in names:
         return
-    near = difflib.get_close_matches(key.replace("_", "-").lower(), names, n=1)
+    near = nearest(key.replace("_", "-").lower(), names)
     hint = f"did you mean {near[0]}?" if near else f"it may be {', '.join(names)}" if names else ""
     raise place.wrong(problem, hint)
 

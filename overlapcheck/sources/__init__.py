@@ -12,11 +12,11 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from overlapcheck.errors import SourceUnusable
 from overlapcheck.source import Source
+from overlapcheck.sources._offered import may_be_offered
 
 LAST_ASKED = "nsys"
 """Name of the source that says what is wrong with a recording that nobody knows."""
@@ -37,6 +37,10 @@ def _built_in() -> tuple[Source, ...]:
 
 @cache
 def _installed() -> tuple[Source, ...]:
+    if not may_be_offered(GROUP):
+        return ()
+    from importlib.metadata import entry_points  # takes longer to load than a recording to judge
+
     found = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist else entry.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,13 +25,12 @@ class Repaired:
     """Orders that the repaired program needs and the recorded one got by accident or by waiting."""
 
 
-@dataclass(frozen=True)
 class Repair(ABC):
     """One way to take a cause away."""
 
-    reason: Reason
+    reason: ClassVar[Reason]
     """The cause."""
-    what: str
+    what: ClassVar[str]
     """What is changed in the program, in a few words: "pin the host memory"."""
 
     @property

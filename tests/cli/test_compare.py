@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from overlapcheck.cli import main
+from overlapcheck.cli.comparing import distinct_names
 from overlapcheck.renderers.comparison import comparison_renderers
 from tests.conftest import ROOT
 from tests.export import RealExport
@@ -100,6 +102,49 @@ def test_of_a_trace_with_itself_it_says_no_change(
     assert (code, err) == (0, "")
     assert out.startswith("NO CHANGE  median step 22.3 ms on both sides\n")
     assert "better" not in out and "worse\n" not in out
+
+
+def test_sides_of_one_name_are_told_apart_by_their_folders(
+    overlapcheck: Overlapcheck, exposed: Path, hidden: Path, tmp_path: Path
+) -> None:
+    for folder, trace in (("before", exposed), ("after", hidden)):
+        (tmp_path / folder).mkdir()
+        trace.rename(tmp_path / folder / "rank_0.sqlite")
+
+    out = overlapcheck("compare", "before/rank_0.sqlite", "after/rank_0.sqlite")[1]
+
+    assert "base     before/rank_0.sqlite, 2 steps" in out
+    assert "new      after/rank_0.sqlite, 2 steps" in out
+
+
+def test_jobs_in_folders_of_one_name_are_told_apart(
+    overlapcheck: Overlapcheck, exposed: Path, hidden: Path, tmp_path: Path
+) -> None:
+    for run, trace in (("mon", exposed), ("tue", hidden)):
+        (tmp_path / run / "ranks").mkdir(parents=True)
+        for rank in ("rank_0", "rank_1"):
+            shutil.copy(trace, tmp_path / run / "ranks" / f"{rank}.sqlite")
+
+    out = overlapcheck("compare", "mon/ranks", "tue/ranks")[1]
+
+    assert "base     mon/ranks, 2 ranks" in out
+    assert "new      tue/ranks, 2 ranks" in out
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        ("/data/a/x.sqlite", "/data/b/x.sqlite", ("a/x.sqlite", "b/x.sqlite")),
+        ("/data/a/job/x", "/data/b/job/x", ("a/job/x", "b/job/x")),
+        ("/data/x", "/data/x", ("x", "x")),
+        ("/home/ann/x", "/home/bob/x", ("x", "x")),
+        ("/home/ann/runs/x", "/data/runs/x", ("~/runs/x", "data/runs/x")),
+    ],
+)
+def test_two_paths_of_one_name_are_told_by_where_they_differ(
+    one: str, other: str, names: tuple[str, str]
+) -> None:
+    assert distinct_names(Path(one), Path(other)) == names
 
 
 def test_a_saved_result_is_as_good_as_its_trace(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from overlapcheck.renderers.separate import separate_renderers
+from overlapcheck.separate import ERROR, SeparateReport, SeparateReports
 from tests.cli.test_compare import Overlapcheck, overlapcheck
 from tests.ranks import fleets
 from tests.ranks.programs import write_programs
@@ -85,11 +88,59 @@ def test_each_is_written_as_json(overlapcheck: Overlapcheck, programs: Path) -> 
     assert found["reports"][1]["why"].startswith("overlap h2d: ")
 
 
+def test_each_is_a_case_of_junit_and_a_row_of_markdown(
+    overlapcheck: Overlapcheck, programs: Path
+) -> None:
+    (programs / "zzz.sqlite").write_text("nothing")
+    overlapcheck("analyze", programs, "--each", *ALONE, "-o", "each.xml", "-o", "each.md")
+    suite = ElementTree.parse("each.xml").getroot()
+    cases = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
+    rows = [line for line in Path("each.md").read_text().splitlines() if line.startswith("| ")]
+
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
+    assert cases == {
+        "nightly/train.sqlite": ["failure"],
+        "nightly/zzz.sqlite": ["error"],
+        "nightly/serve.sqlite": ["system-out"],
+    }
+    assert "\n### ❌ overlapcheck: FAIL\n" in Path("each.md").read_text()
+    assert [row.split(" | ")[2][2:] for row in rows[2:]] == ["FAIL", "ERROR", "PASS"]
+
+
+def report(number: int, outcome: str) -> SeparateReport:
+    code = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3, ERROR: 4}[outcome]
+    return SeparateReport(f"r{number}.sqlite", "train.py", outcome, code, "", 0, "why not")
+
+
+@pytest.mark.parametrize("form", sorted(separate_renderers()))
+def test_no_format_drops_what_failed_of_very_many(form: str) -> None:
+    passing = [report(number, "PASS") for number in range(5_000)]
+    found = SeparateReports("1.0", (*passing, report(5_000, "FAIL")))
+
+    assert "r5000.sqlite" in separate_renderers()[form].render(found)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tag", "kind"),
+    [
+        ("FAIL", "failure", "fail"),
+        ("INCONCLUSIVE", "error", "inconclusive"),
+        (ERROR, "error", "unreadable"),
+    ],
+)
+def test_what_did_not_pass_is_red_in_junit_and_says_why(outcome: str, tag: str, kind: str) -> None:
+    text = separate_renderers()["junit"].render(SeparateReports("1.0", (report(0, outcome),)))
+    (found,) = ElementTree.fromstring(text.encode()).iter(tag)
+
+    assert (found.get("type"), found.get("message")) == (kind, "why not")
+    assert "train.py" in str(found.text)
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         (("-o", "x.html"), "-o x.html: --each has no format with this suffix; use one of"),
-        (("--format", "junit"), "--format junit: --each has no such format; use one of"),
+        (("--format", "sarif"), "--format sarif: --each has no such format; use one of"),
         (("--tables", "t"), "--tables: not with --each"),
     ],
 )

@@ -102,6 +102,28 @@ def test_copies_on_one_side_only_are_not_judged() -> None:
     assert overlap.difference is None
 
 
+@pytest.mark.parametrize(
+    ("base_ms", "new_ms", "judged"), [(0.49, 0.49, False), (0.5, 0.49, True), (0.49, 0.5, True)]
+)
+def test_a_direction_that_hardly_copies_on_either_side_is_not_judged(
+    base_ms: float, new_ms: float, judged: bool
+) -> None:
+    # Of steps of 10 ms: no check of one recording asks for less than 5 % of the time.
+    base = device(overlap={"d2h": 0.9}, copy_ms=base_ms, exposed_beyond_ms=1.0)
+    comparison = compared(base, device(overlap={"d2h": 0.1}, copy_ms=new_ms), limit=0.05)
+    overlap = quantities(comparison)["overlap d2h"]
+
+    assert (overlap.base, overlap.new) == (0.9, 0.1)
+    assert (overlap.change is not Change.UNKNOWN) is judged
+    assert bool(overlap.too_noisy) is judged
+
+
+def test_copies_of_unknown_length_are_judged() -> None:
+    base, new = (device(overlap={"d2h": share}, copy_ms=0) for share in (0.9, 0.1))
+
+    assert changes(compared(base, new))["overlap d2h"] is Change.WORSE
+
+
 def test_a_cause_that_is_gone_and_a_new_one_are_named_with_their_cost() -> None:
     base = device(step_ms=10, ledger={"pageable-copy": 3.0, "device-copy": 0.1})
     new = device(step_ms=8, ledger={"host-sync": 1.0, "device-copy": 0.1})

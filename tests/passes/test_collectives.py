@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from overlapcheck.causes.ranking.findings import findings
@@ -9,7 +11,7 @@ from overlapcheck.collective_order import crossings
 from overlapcheck.collectives import CollectiveKind, collective_kind
 from overlapcheck.measurements import Measurements
 from overlapcheck.thresholds import USUAL
-from tests.export import RealExport
+from tests.export import RealExport, edit
 from tests.pictures import measure_file, picture
 
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
@@ -141,6 +143,42 @@ def test_streams_of_one_number_in_two_contexts_are_two_streams() -> None:
     assert two.collectives.on_compute_stream.tolist() == [False]
 
 
+def test_so_are_they_in_two_contexts_of_one_device(tmp_path: Path) -> None:
+    """Stream 21 becomes stream 20 of a second context: it computes, and is busy when c begins."""
+    path = picture(f"""
+        s21  kernel k            |aaaa......|
+        s21  kernel {ALL_REDUCE} |....bb....|
+        s20  kernel {ALL_REDUCE} |.......c..|
+        s20  kernel {ALL_REDUCE} |.........d|
+        s21  memset 4B           |.....mmm..|
+        t1   cuLaunchKernelEx    |abcd......|
+        """).export(tmp_path / "contexts.sqlite")
+    for table in ("KERNEL", "MEMSET"):
+        activity = f"CUPTI_ACTIVITY_KIND_{table}"
+        edit(path, f"UPDATE {activity} SET contextId = 9, streamId = 20 WHERE streamId = 21")
+    (device,) = measure_file(path).devices
+
+    assert device.collectives.on_compute_stream.tolist() == [True, False, False]
+    # The launches had returned by then; d comes behind c.
+    assert device.collectives.ready_ns.tolist() == [4_000, 3_000, 8_000]
+
+
+def test_what_the_end_of_the_last_step_cuts_is_not_whole() -> None:
+    """The second is launched behind the last range; the kernel that ends the window before."""
+    text = f"""
+        s7   kernel k            |.aa.bb.cc......|
+        s20  kernel {ALL_REDUCE} |.r......ssss...|
+        t1   cudaLaunchKernel    |a..b.c.........|
+        t1   cuLaunchKernelEx    |.r.....s.......|
+        t1   nvtx step           |0001122........|
+        """
+    device = picture(text).device()
+
+    assert device.window.end_ns == 9_000
+    assert device.collectives.step.tolist() == [0, 2]
+    assert device.collectives.whole.tolist() == [True, False]
+
+
 def test_two_streams_that_compute_are_both_compute_streams() -> None:
     device = picture(
         f"""
@@ -206,6 +244,7 @@ def test_two_devices_of_one_report_meet_and_one_waits_for_the_other() -> None:
 
     assert meeting.members == (0, 1)
     assert meeting.occasions == 5
+    assert meeting.start_ns[:, 0].tolist() == [400_000, 600_000]
     assert meeting.latest.tolist() == [1] * 5
     assert meeting.waiting_ns.tolist() == [[200_000] * 5, [0] * 5]
     assert meeting.transfer_ns.tolist() == [[200_000] * 5, [200_000] * 5]

@@ -37,6 +37,15 @@ def test_both_medians_and_the_time_that_is_lost_are_told() -> None:
 
 def test_a_collective_is_told_from_a_copy() -> None:
     assert found(COLLECTIVE).with_collective.tolist() == [True]
+    assert found(COLLECTIVE, c=(120.0, 195.0)).with_collective.tolist() == [True]
+
+
+def test_a_collective_beside_a_copy_that_covers_more_is_not_blamed() -> None:
+    both = SLOWED + (
+        "s17  kernel ncclKernel|............eee............................................|\n"
+    )
+
+    assert found(both).with_collective.tolist() == [False]
 
 
 @pytest.mark.parametrize(
@@ -117,3 +126,50 @@ def test_the_costliest_kernel_comes_first() -> None:
     )
 
     assert rows.extra_ns.tolist() == [5 * 20_000, 5 * 10_000]
+
+
+def test_of_equally_costly_ones_the_first_name_comes_first_then_the_smaller_grid() -> None:
+    rows = picture(
+        """
+        s7   kernel fwd       |aa.bbb..............|
+        s7   kernel fwd       |.......dd..eee......|
+        s7   kernel bwd       |..............ff.ggg|
+        s13  h2d pinned 64MiB |...ccc.....hhh...iii|
+        t1   cudaLaunchKernel |abdefg..............|
+        """,
+        column_us=10,
+        repeat=5,
+        grid={"a": 264, "b": 264, "f": 64, "g": 64},
+    )
+    table = rows.device().contention
+
+    assert table.extra_ns.tolist() == [5 * 10_000] * 3
+    assert table.name_id[0] == table.name_id[1] < table.name_id[2]
+    assert table.grid_count.tolist() == [132, 264, 64]
+
+
+def test_a_kernel_that_takes_no_longer_wins_back_nothing_of_what_others_lose() -> None:
+    """Of three under a copy one is quicker than alone."""
+    rows = found(
+        """
+        s7   kernel fwd       |aa.bbb.ddd.e........|
+        s13  h2d pinned 64MiB |...ccc.fff.g........|
+        t1   cudaLaunchKernel |abde................|
+        """
+    )
+
+    assert rows.shared_count.tolist() == [15]
+    assert rows.extra_ns.tolist() == [10 * 10_000]
+
+
+def test_kernels_of_no_length_are_no_samples() -> None:
+    """They would be most of those that run alone."""
+    more = SLOWED + (
+        "s7   kernel fwd       |................................d.e........................|\n"
+    )
+
+    assert len(found(more, d=(320.0, 320.0), e=(340.0, 340.0))) == 1
+
+
+def test_whole_graphs_are_not_compared() -> None:
+    assert len(found(SLOWED.replace("kernel fwd", "graph     "))) == 0

@@ -234,6 +234,16 @@ def test_unified_memory_migrations_are_listed_apart() -> None:
     assert device.migrations.busy.total_ns == 4_000
 
 
+def test_migrations_outside_the_window_are_not_counted() -> None:
+    device = picture("""
+        s7  kernel k      |aaaaaa..dd|
+        uvm h2d 32KiB     |..bb......|
+        uvm d2h 4KiB      |......cc..|
+        """).device(window_ns=(4_000, 10_000))
+
+    assert (device.migrations.count, device.migrations.bytes) == (1, 4 << 10)
+
+
 @pytest.mark.parametrize(
     ("name", "communicates"),
     [

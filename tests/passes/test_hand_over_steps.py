@@ -129,3 +129,43 @@ def test_the_busiest_device_of_a_process_tells_its_repeats(busy: int) -> None:
 
 def test_a_last_repeat_that_is_cut_off_is_so_in_a_window_of_the_users_too() -> None:
     assert steps(REPEATS, window_ns=(0, 200 * US)).steady.tolist() == [True] * 4 + [False]
+
+
+# Three repeats, handed over ahead: of the last two, the host pauses 3 us once before a bwd, and
+# 1 us once before an opt.
+UNEVEN = """
+s7  kernel fwd        |..a.......d.......g.......|
+s7  kernel bwd        |...b.......e.......h......|
+s7  kernel opt        |....c.......f.......i.....|
+t1  cudaLaunchKernel  |abcdefghi.................|
+"""
+HANDED_OVER = dict(zip("abcdefghi", (0, 0.1, 0.2, 0.3, 3.3, 3.4, 3.5, 3.6, 4.6), strict=True))
+
+
+def test_the_usual_pause_is_that_of_all_repeats_but_the_first() -> None:
+    """Before the first there is none to compare with."""
+    drawing = picture(UNEVEN, host_us={mark: [at, at + 0.05] for mark, at in HANDED_OVER.items()})
+    (waits,) = drawing.measure(skip=None, stream_waits=True).waits
+
+    assert us(waits.steps.start_ns) == [0.1, 3.3, 3.6]
+
+
+LATE = """
+s7 kernel k         |.......aa.bb.cc.dd|
+t1 cudaLaunchKernel |......a..b..c..d..|
+t1 nvtx step        |001122............|
+"""
+
+
+def test_ranges_that_launched_nothing_are_steps_all_the_same() -> None:
+    found = steps(LATE, 1)
+
+    assert (found.ranges, found.family, us(found.start_ns)) == (True, "step #", [0, 2, 4])
+    assert found.steady.tolist() == [True] * 3
+
+
+def test_ranges_of_loading_are_steps_only_where_they_launched_the_work() -> None:
+    assert steps(RANGES.replace("nvtx step", "nvtx load batch")).family == "load batch #"
+
+    repeats = steps(LATE.replace("nvtx step", "nvtx load batch"), 1)
+    assert (repeats.ranges, us(repeats.start_ns)) == (False, [6, 9, 12, 15])

@@ -10,7 +10,20 @@ import pytest
 
 from overlapcheck.collectives import CollectiveKind, Collectives
 from overlapcheck.columns import ABSENT
-from tests.nccl_payloads import COMMUNICATOR, MAKING, Message, attach, blob, with_payloads
+from tests.nccl_payloads import (
+    COMMUNICATOR,
+    INT,
+    MAKING,
+    MESSAGE,
+    RANKS,
+    SIZE,
+    SIZE_T,
+    Message,
+    attach,
+    blob,
+    describe,
+    with_payloads,
+)
 from tests.pictures import measure_file, picture
 
 REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
@@ -263,3 +276,84 @@ def test_alike_sends_of_as_many_kernels_are_nobodys(tmp_path: Path) -> None:
 
     assert rows.bytes.tolist() == [ABSENT, ABSENT]
     assert rows.communicator.tolist() == [SIGNED, SIGNED]
+
+
+@pytest.mark.parametrize("within", [".yy.........", "..yy........", "....yy......"])
+def test_a_call_within_another_adds_no_message_to_their_group(tmp_path: Path, within: str) -> None:
+    """Though both begin together, or end together."""
+    drawing = f"""
+    s20  kernel {SEND_RECV}  |..........aa|
+    t1   cuLaunchKernelEx    |........a...|
+    t1   nvtx ncclGroupStart |g...........|
+    t1   nvtx ncclAlltoAll   |.xxxxx......|
+    t1   nvtx ncclSend       |{within}|
+    t1   nvtx ncclGroupEnd   |.......eee..|
+    """
+    told = {"ncclAlltoAll": [Message(1000)], "ncclSend": [Message(400)]}
+
+    (rows,) = collectives(tmp_path, drawing, told)
+
+    assert rows.kind.tolist() == [CollectiveKind.ALL_TO_ALL]
+    assert rows.bytes.tolist() == [1000]
+
+
+def test_two_kinds_in_one_group_share_a_communicator_all_the_same(tmp_path: Path) -> None:
+    drawing = GROUP.replace("ncclSend", "ncclAllReduce").replace("ncclRecv", "ncclAllGather")
+    told = {"ncclAllReduce": [Message(1000)], "ncclAllGather": [Message(1000)]}
+
+    (rows,) = collectives(tmp_path, drawing, told)
+
+    assert rows.communicator.tolist() == [SIGNED]
+    assert rows.bytes.tolist() == [ABSENT]
+
+
+def test_a_message_of_unknown_size_leaves_the_size_of_its_group_unknown(tmp_path: Path) -> None:
+    (rows,) = collectives(tmp_path, GROUP, {"ncclSend": [Message(1000), Message(2000)]})
+
+    assert rows.bytes.tolist() == [ABSENT]
+    assert rows.kind.tolist() == [CollectiveKind.SEND_RECV]
+
+
+def test_calls_behind_the_end_of_a_group_that_began_before_stay_two(tmp_path: Path) -> None:
+    drawing = f"""
+    s20  kernel {REDUCE}     |......aa.bb.|
+    t1   cuLaunchKernelEx    |...a...b....|
+    t1   nvtx ncclAllReduce  |..xxx.yyy...|
+    t1   nvtx ncclGroupEnd   |e...........|
+    """
+
+    (rows,) = collectives(tmp_path, drawing, {"ncclAllReduce": [Message(1000), Message(500)]})
+
+    assert rows.bytes.tolist() == [1000, 500]
+
+
+def test_older_versions_name_no_communicator(tmp_path: Path) -> None:
+    """How many ranks one of them has is then nobody's."""
+    path = picture(ALONE + "t1 nvtx ncclCommInitRank |...i..........|", column_us=10).export(
+        tmp_path / "drawn.sqlite"
+    )
+    describe(path, MESSAGE, ((SIZE, SIZE_T, None),))
+    describe(path, MAKING, ((RANKS, INT, None),))
+    attach(path, "ncclAllReduce", [blob((MESSAGE, struct.pack("<Q", 1000)))])
+    attach(path, "ncclCommInitRank", [blob((MAKING, struct.pack("<i", 8)))])
+
+    (device,) = measure_file(path).devices
+
+    assert device.collectives.bytes.tolist() == [1000, 1000, ABSENT]
+    assert device.collectives.communicator.tolist() == [ABSENT] * 3
+    assert device.collectives.ranks.tolist() == [ABSENT] * 3
+
+
+def test_a_stream_is_free_though_its_communicator_works_on_another(tmp_path: Path) -> None:
+    drawing = f"""
+    s20  kernel {REDUCE}     |....aa.......|
+    s24  kernel {REDUCE}     |.......bb....|
+    t1   cuLaunchKernelEx    |.a.b.........|
+    t1   nvtx ncclAllReduce  |xxxyy........|
+    """
+
+    (rows,) = collectives(tmp_path, drawing, {"ncclAllReduce": [Message(1)]})
+
+    # Each is ready when its launch has returned.
+    assert rows.ready_ns.tolist() == [20_000, 40_000]
+    assert rows.since_ns.tolist() == [40_000, 60_000]

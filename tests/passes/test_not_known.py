@@ -69,6 +69,13 @@ def test_a_row_is_found_by_its_start_where_ids_differ(tmp_path: Path) -> None:
     assert len(measure_file(path).not_known) == 1
 
 
+def test_a_row_is_found_by_its_id_where_it_starts_later(tmp_path: Path) -> None:
+    path = picture(WAITS, **RECORDED).export(tmp_path / "waits.sqlite")
+    edit(path, f"UPDATE {SYNCS} SET start = start + 1")
+
+    assert measure_file(path).not_known == ()
+
+
 MANAGED = """
 s7   kernel k                 |.aaaa....bbb|
 t1   cudaLaunchKernel         |a.......b...|

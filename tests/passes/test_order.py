@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, constant
 from overlapcheck.order import Order, Relation
-from overlapcheck.passes.order.event_waits import latest_records, records_of
+from overlapcheck.passes.order.event_waits import latest_records, records_of, sync_rows
 from overlapcheck.passes.order.process_order import Orders
 from overlapcheck.passes.process import process_tables
 from overlapcheck.selection import Selection
@@ -241,25 +242,45 @@ def test_a_peer_copy_that_is_recorded_twice_is_one_operation(tmp_path: Path) -> 
         (6, 30, 1),
         (7, 30, ABSENT),
         (ABSENT, 30, ABSENT),
+        (8, 1, 3),  # calls are numbered from 0
+        (8, 0, ABSENT),
     ],
 )
 def test_the_latest_record_is_of_the_event_and_was_made_before(
     event: int, made: int, found: int
 ) -> None:
-    trace = picture(
-        PREFETCH,
-        records=[{"call": "x", "stream": 13}, {"call": "r", "stream": 7}],
-        waits=[{"call": "w", "stream": 7, "record": "x"}],
-    ).trace()
-    assert isinstance(trace.event_records, EventRecords)
-    assert isinstance(trace.syncs, Syncs)
-    records = trace.event_records.rows(np.array([0, 1, 1]))
-    records = replace(records, event_id=np.array([5, 6, 5]), correlation_id=np.array([10, 15, 20]))
-    syncs = replace(trace.syncs, event_id=np.array([event]), correlation_id=np.array([made]))
+    records = EventRecords.filled(4, event_id=[5, 6, 5, 8], correlation_id=[10, 15, 20, 0])
+    syncs = Syncs.filled(1, event_id=event, correlation_id=made)
     wait = np.zeros(1, dtype=np.intp)
 
     assert latest_records(records, syncs, wait).tolist() == [found]
     assert latest_records(records, syncs, wait - 1).tolist() == [ABSENT]
+
+
+def test_a_wait_for_an_event_that_is_not_named_takes_no_record_of_one_that_is_not() -> None:
+    records = EventRecords.filled(1, correlation_id=10)
+    wait = np.zeros(1, dtype=np.intp)
+
+    assert latest_records(records, Syncs.filled(1, correlation_id=12), wait).tolist() == [ABSENT]
+
+
+def test_a_call_without_an_id_takes_no_row_that_has_none() -> None:
+    """Rows are matched by their start then, and this one starts elsewhere."""
+    trace = picture(PREFETCH, waits=[{"call": "w", "stream": 7}]).trace()
+    (process,) = process_tables(trace, processes_of((trace.kernels,)))
+    calls = np.flatnonzero(process.call_kind == ApiKind.WAIT_EVENT)
+    unnumbered = replace(
+        process,
+        calls=replace(process.calls, correlation_id=constant(ABSENT, len(process.calls))),
+        syncs=replace(process.syncs, correlation_id=constant(ABSENT, 1)),
+    )
+    elsewhere = replace(
+        unnumbered, syncs=replace(unnumbered.syncs, start_ns=process.syncs.start_ns + 1)
+    )
+
+    assert sync_rows(process, calls).tolist() == [0]
+    assert sync_rows(unnumbered, calls).tolist() == [0]
+    assert sync_rows(elsewhere, calls).tolist() == [ABSENT]
 
 
 def test_a_host_wait_orders_only_the_last_operation_of_each_stream() -> None:
@@ -294,4 +315,48 @@ t1   cudaDeviceSynchronize    |..xx..yy....|
         ("one", "two"),
         ("three", "four"),
         ("two", "four"),
+    ]
+
+
+TWO_DEVICES = """
+gpu0 s13 kernel one           |.aaaa............|
+gpu1 s14 kernel two           |..bbbbbbb........|
+gpu0 s15 kernel late          |.........ccc.....|
+gpu1 s14 kernel three         |..............ddd|
+t1   cudaLaunchKernel         |ab.....c.....d...|
+t1   cudaDeviceSynchronize    |...xxx....yy.....|
+"""
+
+
+@pytest.mark.parametrize(
+    ("devices", "found"),
+    [
+        ((0, 1), [("one", "late"), ("two", "three")]),
+        ((1, 0), [("late", "three"), ("one", "three"), ("two", "late")]),
+        ((0, 0), [("late", "three"), ("one", "late")]),
+    ],
+)
+def test_a_wait_for_a_device_orders_what_that_device_was_given(
+    devices: tuple[int, int], found: list[tuple[str, str]]
+) -> None:
+    waits = [{"call": "xy"[n], "gpu": gpu} for n, gpu in enumerate(devices)]
+
+    assert told(*order_of(TWO_DEVICES, waits=waits), Relation.HOST) == found
+
+
+def test_where_it_is_not_known_for_which_of_several_devices_a_wait_orders_nothing() -> None:
+    waits = [{"call": "x", "gpu": 0}]
+
+    assert told(*order_of(TWO_DEVICES), Relation.HOST) == []
+    assert told(*order_of(TWO_DEVICES, waits=waits), Relation.HOST) == [("one", "late")]
+
+
+def test_of_one_device_it_is_known_whatever_moves_by_itself() -> None:
+    """Migrations of unified memory are rows of no context."""
+    text = TWO_DEVICES.replace("gpu1", "gpu0") + "uvm h2d 64KiB |.......mm........|\n"
+
+    assert told(*order_of(text), Relation.HOST) == [
+        ("late", "three"),
+        ("one", "late"),
+        ("two", "late"),
     ]

@@ -215,3 +215,52 @@ t1   cudaStreamSynchronize    |..x...y...|
     order = order_of(text, waits=[{"call": "x", "stream": 7}])
 
     assert told(*order, Relation.HOST) == [("one", "three")]
+
+
+def test_each_thread_makes_the_stream_wait_that_it_uses_next() -> None:
+    """Without rows of the waits; each has launched into another stream before."""
+    text = """
+s13  h2d pinned 64MiB         |.....ccccccc...|
+s7   kernel fwd               |............bb.|
+s8   kernel side              |............dd.|
+s9   kernel first             |.e.............|
+s10  kernel second            |.f.............|
+t1   cudaMemcpyAsync          |..c............|
+t1   cudaEventRecord          |...r...........|
+t1   cudaLaunchKernel         |e.......b......|
+t2   cudaLaunchKernel         |f.......d......|
+t1   cudaStreamWaitEvent      |.....w.........|
+t2   cudaStreamWaitEvent      |.....v.........|
+"""
+
+    assert inferred(text, waits=[]) == [("s13", "fwd"), ("s13", "side")]
+    for mark, waiting in (("w", "side"), ("v", "fwd")):
+        alone = text.replace(f".{mark}.", "...")
+        assert inferred(alone, waits=[]) == [("s13", waiting)]
+
+
+GRAPHS = """
+s13  kernel left              |.aa......bb.....|
+s7   kernel right             |...aa......bb...|
+t1   cudaGraphLaunch          |a.......b.......|
+"""
+
+
+def test_branches_of_each_graph_launch_are_in_the_order_of_their_times() -> None:
+    assert told(*order_of(GRAPHS), Relation.GRAPH) == [("left", "right")] * 2
+    assert told(*order_of(GRAPHS.replace("s13", "s7")), Relation.GRAPH) == []
+
+
+def test_an_event_releases_nothing_within_the_launch_of_a_graph() -> None:
+    """The wait stands before the launch: what that launched itself came behind it."""
+    text = f"""{GRAPHS}
+t1   cudaStreamWaitEvent      |......w.........|
+"""
+    waits = [{"call": "w", "stream": 7}]
+
+    assert inferred(text, records=[], waits=waits) == []
+    outside = f"""{text}
+s14  kernel outside           |......ccccc.....|
+t1   cudaLaunchKernel         |.....c..........|
+"""
+    assert inferred(outside, records=[], waits=waits) == [("outside", "right")]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from overlapcheck.causes.ranking.findings import findings
+from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import Measurements
+from overlapcheck.passes.other_processes import OtherProcesses
+from overlapcheck.sources.nsys.read import read_trace
 from tests.export import edit
-from tests.pictures import measure_file, picture
+from tests.pictures import device_of, measure_file, picture
 
 TURNS = """
 p1 gpu0 s7   kernel fwd       |......aaaaaaaa........bbbbbbbb|
@@ -57,3 +60,32 @@ def test_machines_of_one_report_number_their_gpus_alike(tmp_path: Path) -> None:
     measured = measure_file(path)
 
     assert [device.shares_gpu_with for device in measured.devices] == [(), ()]
+
+
+def spans(intervals: Intervals) -> list[tuple[int, int]]:
+    return [(start // 1000, end // 1000) for start, end in intervals]
+
+
+def test_others_count_where_a_process_computes_itself_too() -> None:
+    others = OtherProcesses(
+        picture("""
+        p1 s7 kernel fwd  |aaaa....bb|
+        p2 s7 kernel gen  |..cccc....|
+        """).trace()
+    )
+
+    assert spans(others.of(device_of(1))) == [(2, 6)]
+    assert spans(others.of(device_of(2))) == [(0, 4), (8, 10)]
+
+
+def test_a_process_may_call_one_gpu_by_two_numbers(tmp_path: Path) -> None:
+    path = picture("""
+        p1 gpu0 s7 kernel fwd  |aaa.......|
+        p1 gpu1 s7 kernel bwd  |.....bb...|
+        p2 gpu0 s7 kernel gen  |.......ccc|
+        """).export(tmp_path / "twice.sqlite")
+    edit(path, "UPDATE TARGET_INFO_CUDA_DEVICE SET gpuId = 0")
+    others = OtherProcesses(read_trace(path))
+
+    assert spans(others.of(device_of(2))) == [(0, 3), (5, 7)]
+    assert spans(others.of(device_of(1, 1))) == [(7, 10)]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from overlapcheck.passes.window.period import Period, find_period
+from overlapcheck.passes.window.period import Period, _agreeing, find_period
 from overlapcheck.thresholds import USUAL
 
 
@@ -75,10 +75,42 @@ def test_the_run_that_holds_the_most_time_counts_not_the_longest() -> None:
 def test_too_few_kernels_have_no_period() -> None:
     assert period("") is None
     assert period("aa") is None
+    assert period("aaa") == Period(0, 1, 3)
 
 
 def test_the_starts_are_where_repeats_begin() -> None:
     assert Period(first=4, length=3, repeats=3).starts.tolist() == [4, 7, 10]
+
+
+def test_a_few_long_kernels_repeat_among_many_short_ones_that_do_not() -> None:
+    """Of the kernels hardly any agree, of their time nearly all."""
+    others = "".join(chr(1000 + at) for at in range(40))
+
+    assert period(others + "ab" * 4, lengths="1" * 40 + "99999999") == Period(40, 2, 4)
+
+
+def test_of_hundreds_of_lengths_the_one_that_agrees_is_tried() -> None:
+    assert period("".join(chr(1000 + at) for at in range(200)) * 4) == Period(0, 200, 4)
+
+
+@pytest.mark.parametrize(("repeating", "tried"), [(270, False), (340, True)])
+def test_a_length_is_tried_where_three_in_ten_agree(repeating: int, tried: bool) -> None:
+    """Of a thousand kernels, the last ones of which are the same seven over and over."""
+    names = np.arange(1000)
+    names[1000 - repeating :] = np.arange(repeating) % 7
+
+    assert (7 in _agreeing(names, np.ones(1000), 0.3)) is tried
+
+
+def test_a_long_beginning_does_not_hide_what_repeats_at_the_end() -> None:
+    """In its last quarter of a million kernels most agree, in all of them one in five."""
+    before, repeats = 3 << 18, 1 << 16
+    names = np.append(np.arange(before) + 3, np.arange(repeats * 3) % 3)
+    length = np.ones(names.size, dtype=np.int64)
+
+    assert find_period(names, 0 * length, length, 0.1 * names.size, USUAL) == Period(
+        before, 3, repeats
+    )
 
 
 @example(unit="a", repeats=222, before="", after="")

@@ -433,3 +433,34 @@ def test_work_that_ends_when_the_window_begins_is_not_in_it(from_ns: int, instan
         """)
 
     assert used(drawing, "part", window_ns=(from_ns, 9_000)).instances == instances
+
+
+@pytest.mark.parametrize(("until", "count"), [(4.0, 0), (4.001, 1)])
+def test_a_copy_that_ends_when_the_range_begins_is_not_counted(until: float, count: int) -> None:
+    drawing = picture(
+        """
+        s7  kernel k         |....aaaa......|
+        s13 h2d pinned 1B    |..b...........|
+        t1  cudaLaunchKernel |a.............|
+        t1  nvtx part        |xx............|
+        """,
+        gpu_us={"b": [2.0, until]},
+    )
+    copies = used(drawing, "part", window_ns=(0, 14_000)).copies
+
+    assert sum(found.count for found in copies.values()) == count
+
+
+def test_kernels_that_unified_memory_stalls_are_told_inside_the_range_only() -> None:
+    found = used(
+        picture("""
+        s7  kernel k         |.aaaaaa.bbbbb.|
+        uvm h2d 64KiB        |....xx...yyy..|
+        t1  cudaLaunchKernel |a......b......|
+        t1  nvtx part        |.......xx.....|
+        """),
+        "part",
+    )
+
+    assert list(found.time) == [(8_000, 13_000)]
+    assert list(found.stalled) == [(9_000, 12_000)]

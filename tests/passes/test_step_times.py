@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.export import RealExport
 from tests.pictures import measure_file, picture
 
@@ -61,6 +63,22 @@ def test_without_steps_there_are_no_rows() -> None:
 
 def test_a_given_window_has_no_steps_of_its_own() -> None:
     assert len(picture(STEPS).device(window_ns=(0, 9_000)).steps) == 0
+
+
+@pytest.mark.parametrize("start", [12, 12.001, 14])
+def test_what_runs_behind_the_window_is_no_part_of_the_last_step(start: float) -> None:
+    """Step 2 ends before step 1 does; x, launched behind both, starts when that ends or later."""
+    text = """
+        s7 kernel k         |.aa.bbbbbbbb......|
+        s8 kernel k         |.......cc.........|
+        s9 kernel k         |............xx....|
+        t1 cudaLaunchKernel |a..b..c...x.......|
+        t1 nvtx step        |000111222.........|
+        """
+    steps = picture(text, gpu_us={"x": [start, start + 2]}).device().steps
+
+    assert steps.number.tolist() == [0, 2, 1]
+    assert steps.end_ns.tolist() == [3_000, 9_000, 12_000]
 
 
 def test_steps_of_a_real_trace_add_up_to_its_window(real_export: RealExport) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from overlapcheck.passes.window.steps import (
     step_ranges,
 )
 from overlapcheck.sources.nsys.read import read_trace
-from overlapcheck.trace import processes_of
+from overlapcheck.trace import Strings, processes_of
+from overlapcheck.trace_tables import Ranges
 from tests.export import edit
 from tests.pictures import Picture, picture
 
@@ -71,6 +73,29 @@ def test_three_ranges_make_a_family_and_two_do_not() -> None:
 
 def test_a_name_without_a_number_is_no_step() -> None:
     assert family(picture("t1 nvtx step |a.b.c.|")) is None
+
+
+def test_a_number_alone_makes_no_step() -> None:
+    assert family(picture("t1 nvtx layer |001122|")) is None
+
+
+def test_of_families_that_cover_as_much_the_first_by_name_wins() -> None:
+    found = family(picture("t1 nvtx chunk |001122|\nt1 nvtx batch |001122|"))
+
+    assert found is not None
+    assert found.family == "batch #"
+
+
+def test_ranges_of_no_length_are_steps_too() -> None:
+    """Even those that stand behind all others."""
+    at = np.array([3, 5, 9])
+    strings = Strings({number: f"load batch {number}" for number in range(3)})
+    found = step_ranges(
+        Ranges.filled(3, start_ns=at, end_ns=at, tid=1, name_id=np.arange(3)), strings
+    )
+
+    assert found is not None
+    assert (found.family, found.start_ns.tolist()) == ("load batch #", [3, 5, 9])
 
 
 def test_of_several_families_the_one_covering_most_time_wins() -> None:
@@ -281,6 +306,18 @@ def test_a_step_that_still_allocates_or_loads_code_is_warm_up(call: str) -> None
     assert skipped(f"t1 {call} |..........x.....................................|") == 2
 
 
+def test_the_last_mark_of_a_program_that_was_marked_for_the_user_is_no_step() -> None:
+    """It ends with the program, whatever that does behind its steps."""
+    rows = [
+        f"t1 nvtx step {n} (--mark-steps, module) |{'..' * n}aa{'..' * (4 - n)}|" for n in range(5)
+    ]
+    found = family(picture("\n".join(rows)))
+
+    assert found is not None
+    assert found.numbers.tolist() == [0, 1, 2, 3]
+    assert family(picture("\n".join(rows[:3]))) is None
+
+
 def test_a_program_that_allocates_in_every_step_is_not_warming_up() -> None:
     assert skipped("t1 cudaMalloc |..g.......h.......i.......j.......k.......l.....|") == 1
 
@@ -323,6 +360,32 @@ def test_a_family_that_never_settles_loses_only_its_first_step() -> None:
     assert skipped(text=restless) == 1
 
 
+@pytest.mark.parametrize(("restless", "steps"), [(3, 3), (4, 1)])
+def test_up_to_half_of_the_steps_may_be_warm_up(restless: int, steps: int) -> None:
+    """Of six, so many meet a new kernel; where they are more, the family never settles."""
+    extra = ""
+    for step, mark in enumerate("uvwxyz"[:restless]):
+        before, behind = "." * (8 * step + 2), "." * (44 - 8 * step)
+        extra += f"s8 kernel new{step} |{before}{mark}{mark}{behind}|\n"
+        extra += f"t2 cudaLaunchKernel |{before}{mark}.{behind}|\n"
+
+    assert skipped(extra) == steps
+
+
+@pytest.mark.parametrize(("call", "steps"), [("cudaMalloc", 1), ("cudaEventQuery", 0)])
+def test_a_first_step_that_allocates_is_warm_up_though_all_its_kernels_are_known(
+    call: str, steps: int
+) -> None:
+    text = f"""
+        s7 kernel fwd       |.xx.aa.bb.cc.dd.|
+        t1 cudaLaunchKernel |x..a..b..c..d...|
+        t1 {call}           |....g...........|
+        t1 nvtx step        |...000111222333.|
+        """
+
+    assert skipped(text=text) == steps
+
+
 def test_skipping_nothing_keeps_the_warm_up() -> None:
     window = picture(WARM_UP).device(skip=0).window
 
@@ -359,10 +422,14 @@ def test_ranges_of_another_process_are_not_this_ones_steps() -> None:
         (("epoch 1 step 5", "epoch 1 step 6", "epoch 2 step 0"), [0, 1, 2]),
         (("step 3", "step 3", "step 4"), [0, 1, 2]),
         (("step 9" + "9" * 30, "step 8", "step 9"), [0, 1, 2]),
+        # 18 digits are a number, 19 are none; another of the name may be.
+        ([f"step {10**17 + at}" for at in range(3)], [10**17, 10**17 + 1, 10**17 + 2]),
+        ([f"step {9 * 10**18 + at}" for at in range(3)], [0, 1, 2]),
+        ([f"step {7 + at} of run {10**30 + at}" for at in range(3)], [7, 8, 9]),
     ],
 )
 def test_steps_are_called_by_the_number_that_tells_their_ranges_apart(
-    names: tuple[str, ...], numbers: list[int]
+    names: Sequence[str], numbers: list[int]
 ) -> None:
     rows = [f"t1 nvtx {name} |{'...' * at}aaa{'...' * (2 - at)}|" for at, name in enumerate(names)]
     found = family(picture("\n".join(rows)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from overlapcheck.columns import ABSENT, ABSENT_TIME
 from overlapcheck.kinds import StreamKind
 from overlapcheck.stream_waits import Record, StreamWaits
-from tests.pictures import picture
+from tests.export import edit
+from tests.pictures import measure_file, picture
 
 US = 1_000
 FREE = {"7": "non-blocking", "13": "non-blocking", "19": "non-blocking"}
@@ -94,6 +96,22 @@ def test_without_rows_of_records_none_is_known() -> None:
     assert (len(found.records), found.no_records) == (0, True)
 
 
+def test_of_a_wait_without_a_row_the_record_is_not_known() -> None:
+    found = waits_of(CHAIN, records=RECORDS)
+
+    assert found.waits.record.tolist() == [Record.UNKNOWN]
+    assert (found.waits.stream.tolist(), found.waits.after.tolist()) == ([ABSENT], [ABSENT])
+
+
+def test_without_calls_nothing_is_known_to_come_before_a_record(tmp_path: Path) -> None:
+    path = picture(CHAIN, records=RECORDS).export(tmp_path / "no_calls.sqlite")
+    edit(path, "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME")
+    (found,) = measure_file(path, stream_waits=True).waits
+
+    assert found.records.before.tolist() == [ABSENT]
+    assert found.records.time_ns.tolist() == [ABSENT_TIME]
+
+
 def test_only_records_that_somebody_waits_for_are_awaited() -> None:
     text = CHAIN.replace("|...r............|", "|.s.r......q.....|")
     records = [*RECORDS, {"call": "s", "stream": 7}, {"call": "q", "stream": 19}]
@@ -125,10 +143,25 @@ def test_streams_that_run_something_come_before_those_that_only_wait() -> None:
     ]
     assert table.priority.tolist() == [0, -5, 0, 0]
     assert table.described.tolist() == [True] * 4
-    assert table.device_id.tolist()[:2] == [0, 0]
-    assert set(table.device_id.tolist()[2:]) <= {0, ABSENT}
+    assert table.device_id.tolist() == [0] * 4
     assert found.waits.stream.tolist() == [3]
     assert letters(found, found.waits.after, "abcd") == "-"
+
+
+def test_streams_have_the_device_of_their_work_else_of_their_context(tmp_path: Path) -> None:
+    drawing = picture(
+        CHAIN.replace("s13", "gpu1 s13"),
+        records=[{"call": "r", "stream": 21}],
+        waits=[{"call": "w", "stream": 22, "gpu": 1, "record": "r"}],
+    )
+    path = drawing.export(tmp_path / "streams.sqlite")
+    (found,) = measure_file(path, stream_waits=True).waits
+    edit(path, "DELETE FROM TARGET_INFO_CUDA_CONTEXT_INFO")
+    (unnamed,) = measure_file(path, stream_waits=True).waits
+
+    assert found.streams.stream_id.tolist() == [7, 13, 21, 22]
+    assert found.streams.device_id.tolist() == [0, 1, 0, 1]
+    assert unnamed.streams.device_id.tolist() == [0, 1, ABSENT, ABSENT]
 
 
 def test_streams_of_unknown_kind_stay_so() -> None:
@@ -253,6 +286,21 @@ def test_a_driver_call_within_a_runtime_call_is_part_of_it(
     assert len(joins_of(other, "................", host_us=exact).joins) == 2
 
 
+def test_several_driver_calls_within_a_runtime_call_are_part_of_it() -> None:
+    """Of a thread beside another, which waits before."""
+    text = """
+    s7  kernel k              |.aa.............|
+    t1  cudaLaunchKernel      |a...............|
+    t1  cudaDeviceSynchronize |.sss............|
+    t2  cudaDeviceSynchronize |.....pppppppp...|
+    t2  cuCtxSynchronize      |......q........x|
+    t2  cuStreamSynchronize   |........rr.v....|
+    t2  cuEventSynchronize    |..............uu|
+    """
+
+    assert waits_of(text).joins.start_ns.tolist() == [1 * US, 5 * US, 14 * US]
+
+
 @pytest.mark.parametrize(("end", "joined"), [(6.0, True), (5.999, False)])
 def test_a_copy_that_returned_when_it_was_done_is_a_wait(end: float, joined: bool) -> None:
     found = waits_of(
@@ -300,6 +348,21 @@ def test_streams_that_do_not_block_are_not_held() -> None:
     assert barriers({"9": "null", "13": "blocking"}, NULL.replace("s7 ", "s9 ")) != []
 
 
+def test_a_stream_that_does_not_block_is_neither_held_nor_holds() -> None:
+    """Beside two that hold each other; its work is handed over between theirs."""
+    text = (
+        NULL
+        + """
+s19 kernel side         |.......hh.......|
+t2  cudaLaunchKernel    |.h..............|
+"""
+    )
+    found = waits_of(text, streams={"7": "null", "13": "blocking", "19": "non-blocking"})
+    pairs = zip(found.barriers.before.tolist(), found.barriers.after.tolist(), strict=True)
+
+    assert sorted(letters(found, pair, "acbehdf") for pair in pairs) == ["ac", "cb", "ed"]
+
+
 RELAY = """
 s7  kernel k            |.aaaa....ee......|
 s13 h2d pinned 64MiB    |........cc.dd....|
@@ -333,6 +396,14 @@ def test_a_stream_that_ran_nothing_hands_on_what_it_waited_for() -> None:
     assert relayed() == [("a", "c", [7, 19, 13])]
     found = waits_of(RELAY, records=BOTH, waits=THROUGH)
     assert found.waits.time_ns.tolist() == [2 * US, 5 * US, 5 * US]
+
+
+def test_waits_whose_record_is_not_known_hand_on_nothing_and_hide_nothing() -> None:
+    before = RELAY + "t2  cudaStreamWaitEvent |u................|\n"
+
+    assert relayed(before, waits=[{"call": "u", "stream": 19}, *THROUGH]) == [
+        ("a", "c", [7, 19, 13])
+    ]
 
 
 def test_not_what_it_waited_for_after_its_record() -> None:

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from overlapcheck.copies import Direction
 from overlapcheck.errors import PolicyInvalid
+from overlapcheck.kinds import CopyKind
 from overlapcheck.measurements import WindowSource
+from overlapcheck.passes.window.period import Period
+from overlapcheck.passes.window.window import _holds_its_copies
+from overlapcheck.thresholds import USUAL
+from overlapcheck.trace_tables import Copies, Kernels
 from tests.pictures import picture
 
 STEPS = """
@@ -30,6 +36,7 @@ def test_skipped_steps_do_not_belong_to_the_window() -> None:
 
     assert (window.start_ns, window.end_ns) == (12_000, 26_000)
     assert (window.steps, window.skipped, window.why) == (2, 1, "--skip 1")
+    assert (window.first_step, window.last_step) == (1, 2)
 
 
 def test_an_operation_across_an_edge_is_clipped_and_not_dropped() -> None:
@@ -103,12 +110,22 @@ def test_a_device_that_worked_before_all_steps_has_none() -> None:
     assert two.window.source is WindowSource.WHOLE_RUN
 
 
-def test_steps_that_hold_no_kernel_are_not_judged_by_what_follows_them() -> None:
+def test_steps_that_the_user_names_are_judged_or_nothing_is() -> None:
+    text = IDLE_IN_ITS_LAST_STEPS.replace("|000111222333|", "|...000111222|")
+    one, two = picture(text).measure(steps="step").devices
+
+    assert one.window.source is WindowSource.NVTX_STEPS
+    assert two.window.source is WindowSource.NOTHING
+    assert two.window.why == "no kernel was launched in the 3 'step #' ranges"
+
+
+@pytest.mark.parametrize("skip", [None, 0, 1])
+def test_steps_that_hold_no_kernel_are_not_judged_by_what_follows_them(skip: int | None) -> None:
     device = picture("""
         s7 kernel k         |.......aa.bb|
         t1 cudaLaunchKernel |......a..b..|
         t1 nvtx shard       |001122......|
-        """).device(steps="shard")
+        """).device(steps="shard", skip=skip)
 
     assert device.window.source is WindowSource.NOTHING
     assert device.window.why == "no kernel was launched in the 3 'shard #' ranges"
@@ -283,6 +300,25 @@ def test_a_few_equal_kernels_between_the_copies_of_a_program_are_no_steps(
     ).device(skip=None)
 
     assert device.window.source is source
+
+
+@pytest.mark.parametrize(("first", "held"), [(0, True), (1, False), (60, False)])
+def test_few_kernels_are_few_wherever_among_all_they_run(first: int, held: bool) -> None:
+    """Of 64, the last ones; the only copy is done before all of them."""
+    start = np.arange(64) * 10
+    kernels = Kernels.filled(64, start_ns=start, end_ns=start + 5)
+    copy = Copies.filled(1, start_ns=-900, end_ns=0, kind=CopyKind.HOST_TO_DEVICE)
+
+    assert _holds_its_copies(Period(first, 1, 64 - first), kernels, copy, USUAL) is held
+
+
+def test_one_kernel_that_repeats_is_told_as_one() -> None:
+    text = """
+        s7 kernel k         |.aa..bb..cc..dd..ee.|
+        t1 cudaLaunchKernel |a...b...c...d...e...|
+        """
+
+    assert picture(text).device(skip=None).window.why == "1 kernel repeats, 1 skipped as warm-up"
 
 
 def test_many_equal_kernels_are_steps_whatever_is_copied_before_them() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import overlapcheck
 from overlapcheck import sources
 from overlapcheck.errors import SourceUnusable
 from overlapcheck.kinds import DeviceKey
+from overlapcheck.sources._offered import may_be_offered
 from overlapcheck.sources.nsys import SOURCE as NSYS
 from tests.sources.toy import ToySource
 
@@ -100,22 +102,26 @@ def test_the_source_of_nsys_refuses_what_nobody_knows_whichever_is_asked_last(
     assert sources.source_of(tmp_path / "unknown") is NSYS
 
 
-def entry(value: str) -> EntryPoint:
-    return EntryPoint(name="toy", value=value, group=sources.GROUP)
-
-
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    def installed(value: str) -> None:
-        monkeypatch.setattr(sources, "entry_points", lambda group: (entry(value),))
+def install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    def installed(value: str) -> Path:
+        place = tmp_path / "packages"
+        information = place / "toy_source-1.dist-info"
+        information.mkdir(parents=True)
+        (information / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: toy-source\nVersion: 1\n"
+        )
+        (information / "entry_points.txt").write_text(f"[{sources.GROUP}]\ntoy = {value}\n")
+        monkeypatch.syspath_prepend(str(place))
         sources._installed.cache_clear()
+        return place
 
     yield installed
     monkeypatch.undo()
     sources._installed.cache_clear()
 
 
-def test_an_installed_source_is_found(install: Callable[[str], None], tmp_path: Path) -> None:
+def test_an_installed_source_is_found(install: Callable[[str], Path], tmp_path: Path) -> None:
     install("tests.sources.toy:TOY")
 
     report = overlapcheck.analyze(recording(tmp_path, HIDDEN))
@@ -126,14 +132,53 @@ def test_an_installed_source_is_found(install: Callable[[str], None], tmp_path: 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("tests.sources.nothing:TOY", "cannot be loaded: ModuleNotFoundError"),
+        ("tests.sources.nothing:TOY", "'toy' of toy-source cannot be loaded: ModuleNotFoundError"),
         ("tests.sources.toy:TEXTS", "lacks one of recognises, read, record_again"),
     ],
 )
 def test_an_installed_source_that_does_not_work_is_named(
-    install: Callable[[str], None], value: str, said: str, tmp_path: Path
+    install: Callable[[str], Path], value: str, said: str, tmp_path: Path
 ) -> None:
     install(value)
 
     with pytest.raises(SourceUnusable, match=said):
         overlapcheck.analyze(recording(tmp_path, HIDDEN))
+
+
+def test_an_installed_source_in_an_archive_is_found(
+    install: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = install("tests.sources.toy:TOY")
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", place)
+    monkeypatch.setattr(sys, "path", [archive, *(one for one in sys.path if one != str(place))])
+
+    report = overlapcheck.analyze(recording(tmp_path, HIDDEN))
+
+    assert report.capture.recorder == "toy"
+
+
+class _Finder:
+    """Where packages lie that are in no folder."""
+
+    def find_spec(self, *_: object) -> None:
+        return None
+
+    def find_distributions(self, *_: object) -> tuple[()]:
+        return ()
+
+
+def test_a_finder_of_another_kind_may_offer_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    alone = may_be_offered(sources.GROUP)
+    monkeypatch.setattr(sys, "meta_path", [_Finder(), *sys.meta_path])
+
+    assert (alone, may_be_offered(sources.GROUP)) == (False, True)
+
+
+def test_a_package_that_offers_something_else_offers_no_source(
+    install: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(install("tests.sources.toy:TOY")), "/nowhere"])
+
+    assert may_be_offered(sources.GROUP)
+    assert not may_be_offered("overlapcheck.colours")

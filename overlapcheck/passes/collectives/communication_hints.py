@@ -32,6 +32,7 @@ from overlapcheck.passes.process import (
 )
 from overlapcheck.passes.window.window import Steps
 from overlapcheck.quantities import percent
+from overlapcheck.searches import taken
 from overlapcheck.thresholds import Thresholds
 from overlapcheck.trace import Strings
 from overlapcheck.trace_tables import Copies, Kernels
@@ -56,8 +57,6 @@ def communication_hints(
         return ()
     judged = _in_steps(kernels, steps)
     every_step, first = np.unique(steps.kernel_step[judged], return_index=True)
-    if first.size == 0:
-        return ()
     main = _most_common(kernels, np.flatnonzero(judged)[first])
     found: list[tuple[int, str]] = []
     for stream in computing:
@@ -95,9 +94,10 @@ def _hint(
 
 
 def _in_steps(kernels: Kernels, steps: Steps) -> Mask:
+    """Kernels of the steps that are judged; a window of steps begins with the first of them."""
     window = steps.window
-    inside: Mask = (kernels.start_ns < window.end_ns) & (kernels.end_ns > window.start_ns)
-    return inside & (steps.kernel_step >= window.skipped)
+    mask: Mask = (kernels.start_ns < window.end_ns) & (steps.kernel_step >= window.skipped)
+    return mask
 
 
 def _on(table: Kernels | Copies, key: StreamKey) -> Mask:
@@ -107,10 +107,8 @@ def _on(table: Kernels | Copies, key: StreamKey) -> Mask:
 
 def _waits(process: ProcessTables) -> Index:
     """Rows of the synchronisations that are waits of a stream for an event."""
-    if len(process.calls) == 0:
-        return np.empty(0, dtype=np.intp)
     call = process.launches.rows(process.syncs.correlation_id)
-    waits = (call != ABSENT) & (process.call_kind[np.maximum(call, 0)] == ApiKind.WAIT_EVENT)
+    waits = taken(process.call_kind, call, ABSENT) == ApiKind.WAIT_EVENT
     return np.flatnonzero(waits & (process.syncs.event_sync_id != ABSENT))
 
 
@@ -136,7 +134,7 @@ def _between_waits(
     closes = np.searchsorted(opens, recorded)
     last = np.full(opens.size + 1, ABSENT_TIME, dtype=np.int64)
     np.maximum.at(last, closes, recorded)
-    mask: Mask = (launch != ABSENT_TIME) & (stretch > 0) & (last[stretch] > launch)
+    mask: Mask = (stretch > 0) & (last[stretch] > launch)
     return mask & ~np.isin(stretch, with_copies)
 
 

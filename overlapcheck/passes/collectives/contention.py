@@ -82,8 +82,9 @@ def contention(
         if found is not None:
             row = mine[first[number]]
             rows.append((int(kernels.name_id[row]), int(kernels.grid_count[row]), *found))
-    rows.sort(key=lambda row: (-row[6], row[0], row[1]))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 8).T
+    # Stable: of equal ones by name and grid, as the groups are.
+    rows.sort(key=lambda row: -row[6])
+    columns = np.array(rows, dtype=np.int64).reshape(len(rows), 8).T
     names = list(Contention.__dataclass_fields__)[:-1]
     counted = dict(zip(names, columns, strict=False))
     return Contention(**counted, with_collective=columns[7].astype(np.bool_))

@@ -31,7 +31,7 @@ from overlapcheck.searches import covering
 
 @dataclass(frozen=True)
 class Messages(Columns):
-    """What kernels carry, one row each, those of which nothing is known left out."""
+    """What kernels carry, one row each, for those that a call of NCCL launched."""
 
     kernel: Ints
     """Row among the kernels of the process, ascending."""
@@ -61,14 +61,7 @@ def nccl_messages(process: ProcessTables) -> Messages:
     kinds = call_kinds[calls.call]
     found = _summed(calls, kinds, batch, np.bincount(batch[owner], minlength=batch.size))
     kind, size, communicator = (values[batch[owner]] for values in found)
-    known = (kind != CollectiveKind.OTHER) | (communicator != ABSENT)
-    return Messages(
-        kernel=kernel[known],
-        kind=kind[known],
-        bytes=size[known],
-        communicator=communicator[known],
-        ranks=_ranks(told, communicator[known]),
-    )
+    return Messages(kernel, kind, size, communicator, _ranks(told, communicator))
 
 
 def _outermost(calls: NcclCalls) -> Mask:
@@ -126,9 +119,9 @@ def _summed(calls: NcclCalls, kinds: Ints, batch: Index, kernels: Index) -> tupl
     rows = np.flatnonzero(kinds != CollectiveKind.OTHER)
     size, of = calls.bytes[rows], batch[rows]
     count = np.bincount(of, minlength=kernels.size)
-    kind, _ = _shared(kinds[rows], of, kernels.size, CollectiveKind.OTHER)
-    communicator, _ = _shared(calls.communicator[rows], of, kernels.size, ABSENT)
-    each, alike = _shared(size, of, kernels.size, ABSENT)
+    kind = _shared(kinds[rows], of, kernels.size, CollectiveKind.OTHER)
+    communicator = _shared(calls.communicator[rows], of, kernels.size, ABSENT)
+    each = _shared(size, of, kernels.size, ABSENT)
     sent = _total(np.where(calls.call[rows] == NcclCall.RECV, 0, size), of, kernels.size)
     received = _total(np.where(calls.call[rows] == NcclCall.SEND, 0, size), of, kernels.size)
     total = np.where(
@@ -136,7 +129,7 @@ def _summed(calls: NcclCalls, kinds: Ints, batch: Index, kernels: Index) -> tupl
         ABSENT,
         np.maximum(sent, received),
     )
-    one_each = alike & (kernels == count) & (kind != CollectiveKind.SEND_RECV)
+    one_each = (kernels == count) & (kind != CollectiveKind.SEND_RECV)
     told = np.where(kernels == 1, total, np.where(one_each, each, ABSENT))
     return kind, np.where(kind == CollectiveKind.OTHER, ABSENT, told), communicator
 
@@ -147,14 +140,13 @@ def _total(values: Ints, group: Index, groups: int) -> Ints:
     return total
 
 
-def _shared(values: Ints, group: Index, groups: int, otherwise: int) -> tuple[Ints, Mask]:
-    """The value that all of a group have, and whether there is one."""
+def _shared(values: Ints, group: Index, groups: int, otherwise: int) -> Ints:
+    """The value that all of a group have."""
     low = np.full(groups, np.iinfo(np.int64).max)
     high = np.full(groups, np.iinfo(np.int64).min)
     np.minimum.at(low, group, values)
     np.maximum.at(high, group, values)
-    alike: Mask = low == high
-    return np.where(alike, low, otherwise), alike
+    return np.where(low == high, low, otherwise)
 
 
 def _ranks(told: NcclCalls, communicator: Ints) -> Ints:

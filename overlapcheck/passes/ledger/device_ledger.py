@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from overlapcheck.passes.ledger.held import HeldCalls
 from overlapcheck.passes.ledger.held_calls import held_calls, launches_block
 from overlapcheck.passes.ledger.host_timeline import Launched, host_timeline
 from overlapcheck.passes.ledger.idle_ledger import idle_ledger
+from overlapcheck.passes.ledger.idle_walk import Ground, walk
 from overlapcheck.passes.ledger.ledger_input import LedgerInput
 from overlapcheck.passes.order.dependencies import OnDevice, dependencies
 from overlapcheck.passes.process import ProcessTables
@@ -104,12 +106,18 @@ def device_ledger(
     held = held_calls(process, ops, device.launches_block, limits)
     submit_ns = submit_times(ops, _returns_when_done(ops, held), limits)
     launched = Launched(ops, submit_ns, around.idle, around.steps.window)
+    slack_ns, latency_ns = limits.submit_slack_ns, limits.start_latency_ns
+    with ThreadPoolExecutor(1) as beside:
+        ground = Ground(ops, depends, submit_ns, slack_ns, latency_ns)
+        walking = beside.submit(walk, ground, around.idle)
+        host = host_timeline(process, held, launched, limits)
+        parts = walking.result()
     given = LedgerInput(
         device=own,
         step=_steps(ops, around.steps),
         depends=depends,
         submit_ns=submit_ns,
-        host=host_timeline(process, held, launched, limits),
+        host=host,
         calls=calls,
         os_calls=process.os_calls,
         mpi_calls=process.mpi_calls,
@@ -122,7 +130,7 @@ def device_ledger(
         site_of_call=around.site_of_call,
         limits=limits,
     )
-    return idle_ledger(around.idle, given)
+    return idle_ledger(parts, given)
 
 
 def _on_device_clock(

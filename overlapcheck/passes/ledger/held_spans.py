@@ -61,14 +61,16 @@ def polling(host: Host) -> HeldCalls:
     rows = rows[ordered(calls.tid[rows], calls.start_ns[rows])]
     if rows.size == 0:
         return HeldCalls.none()
-    query, tid = is_query[rows], calls.tid[rows]
-    goes_on = query[1:] & query[:-1] & (tid[1:] == tid[:-1])
-    goes_on &= calls.start_ns[rows[1:]] - calls.end_ns[rows[:-1]] <= limits.poll_distance_ns
-    first = np.flatnonzero(query & ~np.append(False, goes_on))
-    last = np.flatnonzero(query & ~np.append(goes_on, False))
-    long = calls.end_ns[rows[last]] - calls.start_ns[rows[first]] >= limits.long_call_ns
+    place = np.flatnonzero(is_query[rows])
+    query, before = rows[place[1:]], rows[place[:-1]]
+    goes_on = (np.diff(place) == 1) & (calls.tid[query] == calls.tid[before])
+    goes_on &= calls.start_ns[query] - calls.end_ns[before] <= limits.poll_distance_ns
+    first = np.flatnonzero(~np.append(False, goes_on))
+    last = np.flatnonzero(~np.append(goes_on, False))
+    opens, closes = rows[place[first]], rows[place[last]]
+    long = calls.end_ns[closes] - calls.start_ns[opens] >= limits.long_call_ns
     run = (last - first + 1 >= limits.polls_least) & long
-    return _spans(calls, rows[first[run]], rows[last[run]], Reason.HOST_SYNC)
+    return _spans(calls, opens[run], closes[run], Reason.HOST_SYNC)
 
 
 def capturing(host: Host) -> HeldCalls:

@@ -21,14 +21,12 @@ from overlapcheck.columns import (
     narrow,
 )
 from overlapcheck.grouping import distinct, ordered
-from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import IdleLedger, Reason
 from overlapcheck.order import Operations
 from overlapcheck.passes.ledger.block_columns import BlockColumns
 from overlapcheck.passes.ledger.device_reasons import device_reasons
 from overlapcheck.passes.ledger.host_lateness import explain_lateness
 from overlapcheck.passes.ledger.idle_parts import Part, Parts
-from overlapcheck.passes.ledger.idle_walk import Ground, walk
 from overlapcheck.passes.ledger.ledger_input import Draft, LedgerInput
 from overlapcheck.passes.ledger.overlay import overlaid
 from overlapcheck.passes.ledger.side_by_side import side_by_side
@@ -38,25 +36,20 @@ from overlapcheck.trace_tables import MpiCalls, OsCalls
 _Value = TypeVar("_Value", bound=np.generic)
 
 
-def idle_ledger(idle: Intervals, given: LedgerInput) -> IdleLedger:
+def idle_ledger(parts: Parts, given: LedgerInput) -> IdleLedger:
     """Give every idle nanosecond a reason.
 
     Args:
-        idle: the device's idle time in the window.
+        parts: the device's idle time in the window, each piece with the operation behind it.
         given: the tables behind it.
 
     Returns:
         Rows that tile the idle time exactly.
     """
-    limits = given.limits
-    slack_ns, latency_ns = limits.submit_slack_ns, limits.start_latency_ns
-    parts = walk(Ground(given.ops, given.depends, given.submit_ns, slack_ns, latency_ns), idle)
     if len(parts) == 0:
         return IdleLedger.none()
     draft = overlaid(_drafted(parts, given), parts, given)
-    operation, kernel = parts.operation, parts.kernel
-    del parts  # a large trace needs the room
-    return _assembled(draft, operation, kernel, given)
+    return _assembled(draft, parts, given)
 
 
 def _drafted(parts: Parts, given: LedgerInput) -> Draft:
@@ -84,7 +77,7 @@ def _drafted(parts: Parts, given: LedgerInput) -> Draft:
     )
 
 
-def _assembled(draft: Draft, operation: Rows, kernel: Rows, given: LedgerInput) -> IdleLedger:
+def _assembled(draft: Draft, parts: Parts, given: LedgerInput) -> IdleLedger:
     """The ledger of a draft, with the operation and kernel of each part."""
     order = ordered(draft.start_ns)
     submitted_by = _first_of_each_call(given.ops, len(given.calls))
@@ -93,7 +86,7 @@ def _assembled(draft: Draft, operation: Rows, kernel: Rows, given: LedgerInput) 
 
     def put(block: slice) -> None:
         some = draft.rows(order[block])
-        at, before = operation[some.part], kernel[some.part]
+        at, before = parts.operation[some.part], parts.kernel[some.part]
         columns.put(block, _ledger_rows(some, at, before, submitted_by, given).columns)
 
     side_by_side(put, blocks(order.size))

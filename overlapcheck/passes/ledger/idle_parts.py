@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import Codes, Columns, Ints, Rows
 
 
-class Part(IntEnum):
+class Part(Code):
     """What a part of an idle piece is."""
 
     HOST = 0

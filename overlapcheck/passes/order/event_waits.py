@@ -58,7 +58,7 @@ def event_waits(find: Finder) -> EventWaits:
     after = find.in_stream.first_from(stream, calls.start_ns[rows])
     record = records_of(process.event_records, syncs, sync)
     before = recorded_operations(find, record)
-    known = (after != ABSENT) & (stream != ABSENT)
+    known = after != ABSENT
     exact = known & (before != ABSENT)
     # A wait for an event that was never recorded does nothing.
     never = taken(syncs.never_recorded, sync, False)
@@ -73,8 +73,6 @@ def sync_rows(process: ProcessTables, calls: Index) -> Index:
     """
     syncs = process.syncs
     sync = np.full(calls.shape, ABSENT, dtype=np.intp)
-    if calls.size == 0 or len(syncs) == 0:
-        return sync
     for key, wanted in (
         (syncs.start_ns, process.calls.start_ns[calls]),
         (syncs.correlation_id, process.calls.correlation_id[calls]),
@@ -89,7 +87,7 @@ def sync_rows(process: ProcessTables, calls: Index) -> Index:
 def records_of(records: EventRecords, syncs: Syncs, sync: Index) -> Index:
     """The event record that each of some synchronisation rows waits for; ABSENT where not known."""
     found = np.full(sync.shape, ABSENT, dtype=np.intp)
-    if len(records) == 0 or len(syncs) == 0:
+    if len(records) == 0:
         return found
     if (records.event_sync_id != ABSENT).any():
         usable = np.flatnonzero(records.event_sync_id != ABSENT)

@@ -12,7 +12,7 @@ import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
 from overlapcheck.columns import ABSENT, ABSENT_TIME, Index, Ints, chosen, joined
-from overlapcheck.grouping import numbered, ordered
+from overlapcheck.grouping import distinct, numbered, ordered
 from overlapcheck.passes.order.candidates import Launches, Pairs, neighbours
 from overlapcheck.passes.order.event_waits import (
     Finder,
@@ -83,16 +83,17 @@ def _last_of_all_streams(find: Finder, waits: Index, sync: Index) -> tuple[Index
     many waits do not multiply.
     """
     calls, ops = find.process.calls, find.ops
-    contexts = numbered(ops.context_id)[0]
-    only = int(contexts[0]) if contexts.size == 1 else ABSENT
+    launched = np.flatnonzero(ops.launch_start_ns != ABSENT_TIME)
+    of = chosen(ops.context_id, launched)
+    contexts = distinct(of).tolist()
+    only = contexts[0] if len(contexts) == 1 else ABSENT
     context = taken(find.process.syncs.context_id, sync, only)
     befores, made = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     threads, thread = numbered(calls.tid[waits])
-    launched = np.flatnonzero(ops.launch_start_ns != ABSENT_TIME)
     for number in range(threads.size):
         for one in np.unique(context[thread == number]).tolist():
             mine = waits[(thread == number) & (context == one)]
-            rows = launched if one == only else launched[ops.context_id[launched] == one]
+            rows = launched[of == one]
             row, wait = _last_before_each(
                 calls.start_ns[mine], chosen(ops.stream, rows), chosen(ops.launch_end_ns, rows)
             )

@@ -13,12 +13,11 @@ from overlapcheck.columns import (
     ABSENT_TIME,
     Index,
     Ints,
-    Mask,
     Rows,
     constant,
     narrow,
 )
-from overlapcheck.grouping import ordered
+from overlapcheck.grouping import distinct, ordered
 from overlapcheck.kinds import StreamKind
 from overlapcheck.order import Operations, Order
 from overlapcheck.passes.order.candidates import StreamNumbers
@@ -131,7 +130,7 @@ def _streams(
 ) -> tuple[StreamTable, dict[tuple[int, int], int]]:
     """The streams, and the number of each (context, stream)."""
     ops = order.operations
-    count = int(ops.stream.max()) + 1 if len(ops) else 0
+    count = int(ops.stream.max()) + 1
     first = np.zeros(count, dtype=np.intp)
     first[ops.stream[::-1]] = np.arange(len(ops) - 1, -1, -1)
     keys = list(zip(ops.context_id[first].tolist(), ops.stream_id[first].tolist(), strict=True))
@@ -156,24 +155,19 @@ def _streams(
         )
     }
     devices = ops.device_id[first].tolist() + [ABSENT] * (len(keys) - count)
+    unknown = (int(StreamKind.UNKNOWN), 0)
     rows = [
         (
-            context,
-            stream,
-            device if device != ABSENT else of_context.get(context, ABSENT),
-            int(StreamKind.NULL)
-            if (context, stream) in nulls
-            else described.get((context, stream), (int(StreamKind.UNKNOWN), 0))[0],
-            described.get((context, stream), (0, 0))[1],
-            (context, stream) in described,
+            *key,
+            device if device != ABSENT else of_context.get(key[0], ABSENT),
+            int(StreamKind.NULL) if key in nulls else described.get(key, unknown)[0],
+            described.get(key, unknown)[1],
+            key in described,
         )
-        for (context, stream), device in zip(keys, devices, strict=True)
+        for key, device in zip(keys, devices, strict=True)
     ]
-    columns = list(zip(*rows, strict=True)) or [()] * 6
-    context, stream, device, kind, priority, described_ = (
-        np.array(column, dtype=np.int64) for column in columns
-    )
-    table = StreamTable(context, stream, device, kind, priority, described_ == 1)
+    context, stream, device, kind, priority, known = np.array(rows, dtype=np.int64).T
+    table = StreamTable(context, stream, device, kind, priority, known == 1)
     return table, number_of
 
 
@@ -256,7 +250,7 @@ def _joins(find: Finder, number_of: dict[tuple[int, int], int]) -> tuple[Joins, 
     process, ops = find.process, find.ops
     calls, syncs = process.calls, process.syncs
     waits = np.flatnonzero((process.call_kind == ApiKind.SYNC) & calls.succeeded)
-    waits = _outermost(waits, calls.start_ns, calls.end_ns, calls.tid)
+    waits = _outermost(waits, calls.end_ns, calls.tid)
     sync = sync_rows(process, waits)
     names = calls.name_id[waits]
     of_stream = process.strings.matching(names, lambda name: bool(_OF_STREAM.match(name)))
@@ -294,13 +288,20 @@ def _joins(find: Finder, number_of: dict[tuple[int, int], int]) -> tuple[Joins, 
     return joins.rows(ordered(joins.start_ns)), record[record != ABSENT]
 
 
-def _outermost(rows: Index, start_ns: Ints, end_ns: Ints, tid: Ints) -> Index:
-    """Calls that lie in no other of their thread: a runtime call may show its driver call, too."""
-    order = rows[ordered(tid[rows], start_ns[rows])]
-    keep: Mask = np.ones(order.size, dtype=np.bool_)
-    same = tid[order[1:]] == tid[order[:-1]]
-    keep[1:] = ~(same & (end_ns[order[1:]] <= end_ns[order[:-1]]))
-    return np.sort(order[keep])
+def _outermost(rows: Index, end_ns: Ints, tid: Ints) -> Index:
+    """Calls that lie in no other of their thread: a runtime call may show its driver calls, too.
+
+    Args:
+        rows: of the calls, in order of their start, outer ones first.
+        end_ns: when each call of the process returned.
+        tid: thread of each.
+    """
+    outer = [rows[:0]]
+    for thread in distinct(tid[rows]).tolist():
+        mine = rows[tid[rows] == thread]
+        reach = np.maximum.accumulate(end_ns[mine])
+        outer += [mine[:1], mine[1:][end_ns[mine[1:]] > reach[:-1]]]
+    return np.sort(np.concatenate(outer))
 
 
 def _barriers(ops: Operations, table: StreamTable, by_hand: Index) -> Barriers:
@@ -318,7 +319,7 @@ def _barriers(ops: Operations, table: StreamTable, by_hand: Index) -> Barriers:
         for other in blocking[table.context_id[blocking] == table.context_id[null]].tolist():
             for waiting, holding in ((rows[null], rows[other]), (rows[other], rows[null])):
                 at = last_before(launch[holding], launch[waiting])
-                fresh = (at >= 0) & (at != np.concatenate(([ABSENT], at[:-1])))
+                fresh = at != np.concatenate(([ABSENT], at[:-1]))
                 found.append((by_hand[holding[at[fresh]]], by_hand[waiting[fresh]]))
     return Barriers(
         narrow(np.concatenate([before for before, _ in found])),

@@ -12,10 +12,10 @@ another device of the recording, which lasts until that one comes, late by its o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
+from overlapcheck.codes import Code
 from overlapcheck.columns import ABSENT, Codes, Index, Ints, Mask, one_of
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
@@ -26,7 +26,7 @@ _RESTARTS = (Reason.HOST_SYNC, Reason.ALLOCATION, Reason.MODULE_LOAD, Reason.CUD
 """Calls that move nothing: when they have returned, nothing of theirs goes on."""
 
 
-class Lateness(IntEnum):
+class Lateness(Code):
     """How surely a piece is the host's lateness, and may be the recording's; the surest first."""
 
     RECORDER = 0

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+
+import numpy as np
 
 from overlapcheck.intervals import Intervals
 from overlapcheck.measurements import DeviceMeasurements, Measurements, WindowSource
@@ -159,7 +160,7 @@ def _pace(one: Paced, together: Sequence[Paced], host: _Host, limits: Thresholds
         return recorded
     own, *each = (
         round(min(one.recorded_ns, _slowest(together, ns, limits)))
-        for ns in (median(host.steps_ns), *host.steps_ns)
+        for ns in (float(np.median(host.steps_ns)), *host.steps_ns)
     )
     return replace(
         recorded,

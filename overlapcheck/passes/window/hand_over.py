@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlapcheck.columns import ABSENT, ABSENT_TIME
+from overlapcheck.columns import ABSENT
 from overlapcheck.grouping import ordered
 from overlapcheck.measurements import WindowSource
 from overlapcheck.passes.process import DeviceTables, ProcessTables, launch_start_ns
@@ -73,7 +73,7 @@ def _repeats(process: ProcessTables, device: DeviceSteps) -> HandOverSteps:
     if steps.window.source is not WindowSource.KERNEL_PERIOD:
         return HandOverSteps(nothing, nothing, nothing, nothing.astype(np.bool_), False)
     launch_ns = launch_start_ns(device.tables.kernel_call, process.calls)
-    inside = np.flatnonzero((steps.kernel_step != ABSENT) & (launch_ns != ABSENT_TIME))
+    inside = np.flatnonzero(steps.kernel_step != ABSENT)
     order = inside[ordered(launch_ns[inside])]
     launch = launch_ns[order]
     # Each repeat has the same kernels, three times or more.

@@ -75,7 +75,7 @@ def _launched(process: ProcessTables, tables: DeviceTables) -> _Work:
     call = [tables.kernel_call, *(process.launches.rows(table.correlation_id) for table in others)]
     launch = np.concatenate([launch_start_ns(rows, process.calls) for rows in call])
     known = np.flatnonzero(launch != ABSENT_TIME)
-    order = known[ordered(launch[known])] if known.size else known
+    order = known[ordered(launch[known])]
     start = np.concatenate([table.start_ns for table in (tables.kernels, *others)])
     end = np.concatenate([table.end_ns for table in (tables.kernels, *others)])
     return _Work(launch[order], start[order], end[order])

@@ -101,7 +101,7 @@ def step_ranges(ranges: Ranges, strings: Strings, pattern: str | None = None) ->
         # Sorted by start and end: a row that was exported twice is one range.
         columns = (mine.start_ns, mine.end_ns, mine.tid, mine.name_id)
         again = np.all([column[1:] == column[:-1] for column in columns], axis=0)
-        mine = mine.rows(np.append(True, ~again)) if again.any() else mine
+        mine = mine.rows(np.append(True, ~again))
         if _MARKED_FOR_THE_USER.search(family):
             mine = mine.rows(np.arange(len(mine) - 1))
         beside = bool(_BESIDE_THE_STEPS.search(family))
@@ -160,7 +160,7 @@ def warm_up_steps(
         warm |= per_step > np.median(per_step[count // 2 :])
     steady = np.flatnonzero(~warm)
     leading = int(steady[0]) if steady.size else count
-    return leading if leading <= count // 2 else min(1, count - 1)
+    return leading if leading <= count // 2 else 1
 
 
 def _new_names(kernel_step: Index, name_id: Ints, count: int) -> Mask:

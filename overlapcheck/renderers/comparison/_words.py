@@ -141,9 +141,8 @@ def steps(side: Side) -> str:
 
 def change_text(quantity: Quantity) -> str:
     """One sentence: "step time 10.0 ms -> 12.0 ms (+2.0 ms, noise 100.0 us): worse"."""
-    if quantity.change is Change.UNKNOWN:
-        side = "base" if quantity.base is None else "new"
-        return f"{quantity.name} is not judged: the {side} side has none"
+    if quantity.missing:
+        return f"{quantity.name} is not judged: the {quantity.missing} side has none"
     base, new = (value(quantity, number) for number in (quantity.base, quantity.new))
     changed = f"{difference(quantity)}, noise {noise(quantity)}"
     return f"{quantity.name} {base} -> {new} ({changed}): {quantity.change.value}"

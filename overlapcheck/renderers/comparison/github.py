@@ -46,7 +46,7 @@ def _of_device(device: DeviceComparison, where: str, root: str) -> Iterator[Anno
     for clause in device.too_noisy:
         yield Annotation("warning", _TITLE, plain(clause))
     for quantity in device.quantities:
-        if quantity.change in (Change.WORSE, Change.UNKNOWN):
+        if quantity.change is Change.WORSE or quantity.missing:
             worse = "error" if quantity.too_bad else "warning"
             level = worse if quantity.change is Change.WORSE else "notice"
             text = f"{where}{plain(words.change_text(quantity))}"

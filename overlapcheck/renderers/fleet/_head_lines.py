@@ -50,6 +50,12 @@ def _fact(label: str, text: str) -> Text:
     return text_of("  ", f"{label:<{LABEL}}", clip(text, columns() - 2 - LABEL))
 
 
+def _worst_rank(check: FleetCheck) -> str:
+    if check.too_small:
+        return "n/a, too small"
+    return check.worst_rank if check.worst is not None else ""
+
+
 def check_lines(checks: Sequence[FleetCheck]) -> list[Text]:
     """A row per check: how many ranks failed, the median and the worst."""
     rows: list[Sequence[Cell]] = [
@@ -66,7 +72,7 @@ def check_lines(checks: Sequence[FleetCheck]) -> list[Text]:
             percent(check.median),
             measured(check),
             limit(check),
-            check.worst_rank if check.worst is not None else "",
+            _worst_rank(check),
         ]
         for check in checks
     ]

@@ -95,7 +95,4 @@ def _check(check: FleetCheck) -> tuple[Child, ...]:
 
 
 def _mark(check: FleetCheck) -> str:
-    # A number that misses its limit and passes was too small a matter to judge.
-    if check.outcome is Outcome.PASS and check.at_least and check.worst is not None:
-        return "n/a" if check.worst < (check.limit or 0) else "ok"
-    return _MARKS[check.outcome]
+    return "n/a" if check.too_small else _MARKS[check.outcome]

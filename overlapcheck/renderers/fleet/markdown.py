@@ -83,7 +83,7 @@ def _check(check: FleetCheck) -> list[str]:
         inline(f"{sign}{words.limit(check)[2:]}") if check.limit is not None else "",
         inline(check.worst_rank, 80) if check.worst is not None or not passed else "",
         f"{OUTCOME_MARKS[check.outcome]} {check.outcome.value}",
-        inline(check.reason, MAX_REASON) if not passed else "",
+        inline(check.reason, MAX_REASON) if not passed or check.too_small else "",
     ]
 
 

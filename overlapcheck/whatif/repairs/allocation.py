@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -13,12 +11,11 @@ from overlapcheck.whatif.repair import Repair, Repaired
 from overlapcheck.whatif.repairs._calls import without_calls
 
 
-@dataclass(frozen=True)
 class KeepMemory(Repair):
     """Memory is kept between steps: no call allocates, and none waits for the device to free."""
 
-    reason: Reason = Reason.ALLOCATION
-    what: str = "allocate once and keep the memory"
+    reason = Reason.ALLOCATION
+    what = "allocate once and keep the memory"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without allocations."""

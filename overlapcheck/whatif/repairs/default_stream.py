@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from overlapcheck.ledger import Reason
 from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repair, Repaired
 
 
-@dataclass(frozen=True)
 class NonBlockingStreams(Repair):
     """Streams that neither wait for the default stream nor make it wait."""
 
-    reason: Reason = Reason.DEFAULT_STREAM
-    what: str = "non-blocking streams, ordered by events"
+    reason = Reason.DEFAULT_STREAM
+    what = "non-blocking streams, ordered by events"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without the default stream's barriers."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.ledger import Reason
@@ -11,12 +9,11 @@ from overlapcheck.step_graph import StepGraph, Why
 from overlapcheck.whatif.repair import Repair, Repaired, copies, is_kernel
 
 
-@dataclass(frozen=True)
 class NoEventWait(Repair):
     """Copies wait for the kernels that last read their buffer, a step ago, and for no others."""
 
-    reason: Reason = Reason.EVENT_WAIT
-    what: str = "copy before the kernels, without waiting for them"
+    reason = Reason.EVENT_WAIT
+    what = "copy before the kernels, without waiting for them"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without those waits."""

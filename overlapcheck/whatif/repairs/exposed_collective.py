@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index, Ints
@@ -15,7 +13,6 @@ from overlapcheck.whatif.repair import Repair, Repaired, into
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class OverlapCollectives(Repair):
     """Each bucket is reduced on a stream of its own as soon as its gradients are there.
 
@@ -24,8 +21,8 @@ class OverlapCollectives(Repair):
                                [reduce][reduce][reduce][reduce]
     """
 
-    reason: Reason = Reason.EXPOSED_COLLECTIVE
-    what: str = "reduce by bucket under the backward pass"
+    reason = Reason.EXPOSED_COLLECTIVE
+    what = "reduce by bucket under the backward pass"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with collectives moved."""

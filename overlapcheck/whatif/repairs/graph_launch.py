@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -15,7 +13,6 @@ from overlapcheck.whatif.repairs._calls import without_calls
 BUILDS = (ApiKind.GRAPH_BUILD, ApiKind.CAPTURE)
 
 
-@dataclass(frozen=True)
 class KeepGraph(Repair):
     """Each graph is built before the loop and launched again; launching it takes what it took.
 
@@ -24,8 +21,8 @@ class KeepGraph(Repair):
     before   thread [capture][instantiate][graph launch]    after   [graph launch]
     """
 
-    reason: Reason = Reason.GRAPH_LAUNCH
-    what: str = "build each graph once and keep it"
+    reason = Reason.GRAPH_LAUNCH
+    what = "build each graph once and keep it"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without calls that build one."""

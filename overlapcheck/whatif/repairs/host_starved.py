@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.columns import ABSENT
@@ -15,12 +13,11 @@ from overlapcheck.whatif.repair import Repair, Repaired, into
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class LoaderInTime(Repair):
     """Input is ready when it is asked for: waits for it take no time."""
 
-    reason: Reason = Reason.HOST_STARVED
-    what: str = "input ready in time: more loader workers, or prefetched"
+    reason = Reason.HOST_STARVED
+    what = "input ready in time: more loader workers, or prefetched"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without waits for input."""

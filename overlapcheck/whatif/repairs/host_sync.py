@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -17,15 +15,14 @@ from overlapcheck.whatif.repairs._joins import joins_as_events
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class NoHostSync(Repair):
     """Results are read back some steps later; the thread does not wait, streams do by events.
 
     What the thread did with bulk results that it waited for, the device does instead.
     """
 
-    reason: Reason = Reason.HOST_SYNC
-    what: str = "no wait for the device: read results back later"
+    reason = Reason.HOST_SYNC
+    what = "no wait for the device: read results back later"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph without waits."""

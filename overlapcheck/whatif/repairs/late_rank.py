@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.ledger import Reason
@@ -14,15 +12,14 @@ from overlapcheck.whatif.repair import Repair, Repaired
 LATE_RANK = "late-rank"
 
 
-@dataclass(frozen=True)
 class RankInTime(Repair):
     """All ranks come when this one does: a collective takes what it takes to move its data.
 
     before   [ kernels ][ waits .... moves ]        after   [ kernels ][ moves ]
     """
 
-    reason: Reason = Reason.EXPOSED_COLLECTIVE
-    what: str = "balance the ranks: none comes late"
+    reason = Reason.EXPOSED_COLLECTIVE
+    what = "balance the ranks: none comes late"
 
     @property
     def id(self) -> str:

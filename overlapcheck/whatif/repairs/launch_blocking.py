@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -14,12 +12,11 @@ from overlapcheck.whatif.repair import Repair, Repaired, into
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class NoLaunchBlocking(Repair):
     """CUDA_LAUNCH_BLOCKING unset: launches return at once."""
 
-    reason: Reason = Reason.LAUNCH_BLOCKING
-    what: str = "unset CUDA_LAUNCH_BLOCKING"
+    reason = Reason.LAUNCH_BLOCKING
+    what = "unset CUDA_LAUNCH_BLOCKING"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with launches that do not wait."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -20,12 +18,11 @@ _IN_GRAPH = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class LaunchAsGraph(Repair):
     """What a thread hands over between two waits goes in one CUDA graph."""
 
-    reason: Reason = Reason.LAUNCH_BOUND
-    what: str = "launch as one CUDA graph"
+    reason = Reason.LAUNCH_BOUND
+    what = "launch as one CUDA graph"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with launches of whole runs."""

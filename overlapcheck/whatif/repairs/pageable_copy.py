@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -14,7 +12,6 @@ from overlapcheck.whatif.repair import Repair, Repaired, copies, hands_over_ns, 
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class PinMemory(Repair):
     """The host memory is pinned once: the link's rate, and the thread is not held.
 
@@ -22,8 +19,8 @@ class PinMemory(Repair):
              copy        [ . . . . . . . . . . ]                   [   ]
     """
 
-    reason: Reason = Reason.PAGEABLE_COPY
-    what: str = "pin the host memory"
+    reason = Reason.PAGEABLE_COPY
+    what = "pin the host memory"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with pinned copies."""

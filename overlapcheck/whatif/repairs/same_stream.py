@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from overlapcheck.whatif.repair import Repair, Repaired, in_streams, into, is_ke
 from overlapcheck.whatif_thresholds import WHAT_IF
 
 
-@dataclass(frozen=True)
 class SecondStream(Repair):
     """Input is fetched one step ahead into two buffers, results leave beside the next kernels.
 
@@ -25,8 +23,8 @@ class SecondStream(Repair):
              second   [copy 2][copy 3]
     """
 
-    reason: Reason = Reason.SAME_STREAM
-    what: str = "copy on a second stream, one step ahead"
+    reason = Reason.SAME_STREAM
+    what = "copy on a second stream, one step ahead"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with the copies moved."""

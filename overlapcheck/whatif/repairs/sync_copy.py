@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.api_kinds import ApiKind
@@ -14,12 +12,11 @@ from overlapcheck.whatif.repair import Repair, Repaired, copies
 from overlapcheck.whatif.repairs.host_sync import without_waits
 
 
-@dataclass(frozen=True)
 class AsynchronousCopy(Repair):
     """cudaMemcpyAsync from pinned memory; streams wait by events, the thread does not."""
 
-    reason: Reason = Reason.SYNC_COPY
-    what: str = "copy asynchronously, ordered by events"
+    reason = Reason.SYNC_COPY
+    what = "copy asynchronously, ordered by events"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with asynchronous copies."""

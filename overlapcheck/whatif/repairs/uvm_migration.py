@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from overlapcheck.columns import ABSENT, Index
@@ -21,7 +19,6 @@ SAID = (
 )
 
 
-@dataclass(frozen=True)
 class PrefetchPages(Repair):
     """Pages of kernels come one step ahead on a stream of their own, at the link's rate.
 
@@ -35,8 +32,8 @@ class PrefetchPages(Repair):
     come at the link's rate when it does.
     """
 
-    reason: Reason = Reason.UVM_MIGRATION
-    what: str = "prefetch managed memory, one step ahead"
+    reason = Reason.UVM_MIGRATION
+    what = "prefetch managed memory, one step ahead"
 
     def apply(self, graph: StepGraph) -> Repaired | None:
         """The graph with kernels that find their pages."""

@@ -44,7 +44,7 @@ def _annotations(found: FleetComparison) -> Iterator[Annotation]:
     for clause in found.rank_clauses:
         yield Annotation("error", _TITLE, plain(clause))
     for one in found.quantities:
-        if one.quantity.change in (Change.WORSE, Change.UNKNOWN):
+        if one.quantity.change is Change.WORSE or one.quantity.missing:
             bad = "error" if one.quantity.too_bad else "warning"
             level = bad if one.quantity.change is Change.WORSE else "notice"
             name = plain(one.quantity.name, 80)
