@@ -104,7 +104,8 @@ def test_what_follows_from_lateness_is_not_its_alone() -> None:
 
 def test_a_single_piece_gives_what_is_asked_and_none_gives_nothing() -> None:
     one = LateHost(np.array([10]), np.array([30]), np.array([ALONE]))
-    none = LateHost(*(np.empty(0, dtype=np.int64),) * 3)
+    nothing = np.empty(0, dtype=np.int64)
+    none = LateHost(nothing, nothing, nothing.astype(np.int8))
 
     assert [list(one.share_of(share)) for share in (0, 1, 20, 21)] == [
         [], [(29, 30)], [(10, 30)], [(10, 30)]

@@ -553,7 +553,7 @@ def test_what_ends_behind_the_last_step_counts_in_none_of_the_last_few() -> None
     assert copies.tolist()[-4:] == [1, 2, 3, ABSENT]
 
 
-@pytest.mark.parametrize(("most", "steps"), [(5, 4), (4, 4), (3, None)])
+@pytest.mark.parametrize(("most", "steps"), [(5, 4), (4, 4), (3, None), (2, None)])
 def test_few_steps_that_hold_up_to_three_times_as_much_are_replayed(
     most: int, steps: int | None
 ) -> None:
