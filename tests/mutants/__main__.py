@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import sys
@@ -57,7 +58,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-n", "--number", type=int, default=0, help="a sample of so many")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("-t", "--tests", nargs="+", default=[], help="only these judge: paths")
-    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--alive", action="store_true", help="only those that survived last time")
     parser.add_argument("--rest", action="store_true", help="only those that were never run")
     return parser.parse_args()

@@ -78,7 +78,7 @@ class LateHost:
 def _in_proportion(length_ns: Ints, total_ns: int) -> Ints:
     """Whole parts of lengths that add up to a total, none longer than its length."""
     done = np.cumsum(length_ns)
-    if total_ns == 0 or done.size == 0:
+    if done.size == 0:
         return np.zeros_like(length_ns)
     reached = np.rint(done * (total_ns / int(done[-1]))).astype(np.int64)
     parts: Ints = np.diff(reached, prepend=0)

@@ -36,9 +36,7 @@ def condensed(graph: StepGraph) -> StepGraph:
     half = 2 * len(graph.operations)
     node = np.arange(graph.nodes)
     of_event = (node[half:] - half) // 2
-    node[half:] = np.where(
-        keep[of_event], half + 2 * number[of_event] + (node[half:] - half) % 2, ABSENT
-    )
+    node[half:] = np.where(keep[of_event], half + 2 * number[of_event] + node[half:] % 2, ABSENT)
     links = graph.links
     ops = replace(
         graph.operations, event=taken(number, graph.operations.event, ABSENT).astype(np.int32)

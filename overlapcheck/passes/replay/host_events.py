@@ -115,7 +115,7 @@ def _event_of_call(process: ProcessTables, events: HostEvents) -> Ints:
     if cuda.size == 0:
         return found
     low, high = int(events.start_ns[cuda[0]]), int(events.end_ns[cuda].max())
-    some = np.flatnonzero((calls.start_ns >= low) & (calls.start_ns < high))
+    some = np.flatnonzero((calls.start_ns >= low) & (calls.start_ns <= high))
     for thread in distinct(events.tid[cuda]).tolist():
         own = cuda[events.tid[cuda] == thread]
         mine = some[calls.tid[some] == thread]

@@ -173,8 +173,6 @@ def _with_full_queues(graph: StepGraph) -> StepGraph:
     ops, events = graph.operations, graph.events
     handed = np.flatnonzero(ops.event != ABSENT)
     order = handed[ordered(ops.stream[handed], events.start_ns[ops.event[handed]])]
-    if order.size <= REPLAY.queue_length:
-        return graph
     early, late = order[: -REPLAY.queue_length], order[REPLAY.queue_length :]
     event = ops.event[late].astype(np.intp)
     fits = (ops.stream[early] == ops.stream[late]) & (ops.end_ns[early] <= events.end_ns[event])

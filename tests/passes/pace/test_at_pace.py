@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from overlapcheck.intervals import Intervals
 from overlapcheck.ledger import LATE_HOST, IdleLedger, Reason
 from overlapcheck.measurements import DeviceMeasurements
-from overlapcheck.passes.pace.at_pace import at, without_lateness
+from overlapcheck.pace import Pace
+from overlapcheck.passes.pace.at_pace import at, with_paces, without_lateness
 from overlapcheck.passes.pace.late_host import LateHost, Lateness, late_host
 from overlapcheck.passes.pace.own_pace import paced_devices
 from overlapcheck.selection import Selection
@@ -98,13 +99,63 @@ def test_the_restart_after_a_wait_follows_from_lateness_and_the_wait_does_not() 
 
 
 def test_ranges_lose_what_lies_in_them() -> None:
-    drawn = program()
+    """The host is late within a step and between steps."""
+    drawn = program(
+        """
+        s7  kernel k          |aa..bb....|
+        t1  cudaLaunchKernel  |a...b.....|
+        t1  nvtx step         |0000000000|
+        """
+    )
     measured = drawn.measure(skip=1, ranges=("step*",))
-    (device,) = at(measured, (6 * MS,)).devices
+    (device,) = at(measured, (8 * MS,)).devices
     (part,) = device.ranges
 
     assert part.taken == device.taken & part.time
+    assert 0 < part.taken.total_ns < device.taken.total_ns
     assert part.length_ns == part.time.total_ns - part.taken.total_ns
+
+
+PAIR = """
+p1 gpu0 s7  kernel k          |aaaaa.....|
+p1 t1       cudaLaunchKernel  |a.........|
+p1 t1       nvtx step         |0000000000|
+p2 gpu1 s7  kernel k          |bbbbb.....|
+p2 t1       cudaLaunchKernel  |b.........|
+p2 t1       nvtx step         |0000000000|
+"""
+
+
+def test_a_device_with_a_pace_goes_at_it_and_one_without_as_recorded() -> None:
+    recorded = program(PAIR).measure(skip=1)
+    pace = Pace(10 * MS, 6 * MS)
+    own = with_paces(recorded, (pace, None))
+
+    assert [one.pace for one in own.devices] == [pace, None]
+    assert [one.length_ns for one in own.devices] == [42 * MS, 65 * MS]
+
+
+def test_a_pace_that_is_not_known_leaves_the_device_as_recorded() -> None:
+    recorded = program().measure(skip=1)
+    (device,) = with_paces(recorded, (Pace(10 * MS, why="no control"),)).devices
+
+    assert device.pace is not None
+    assert (device.length_ns, device.taken.total_ns) == (65 * MS, 0)
+
+
+def test_measurements_that_nobody_asked_a_pace_of_are_those_recorded() -> None:
+    recorded = program().measure(skip=1)
+
+    assert with_paces(recorded, (None,)) is recorded
+
+
+def test_without_steps_no_time_is_the_steps_own() -> None:
+    recorded = picture("s7 kernel k |aa...bb..|\nt1 cudaLaunchKernel |a....b...|").measure()
+    (slow,) = at(recorded, (1 * MS,)).devices
+    (never_late,) = without_lateness(recorded, ledgers=True).devices
+
+    assert slow.taken == never_late.taken
+    assert slow.taken.total_ns == 3_000
 
 
 def test_a_host_that_is_never_late_leaves_the_device_alone() -> None:
@@ -113,6 +164,7 @@ def test_a_host_that_is_never_late_leaves_the_device_alone() -> None:
     (whole,) = without_lateness(measured, ledgers=True).devices
 
     assert light.length_ns == whole.length_ns == 35 * MS
+    assert light.ledger is measured.devices[0].ledger
     assert total(whole.ledger, Reason.PROFILER_OVERHEAD) == 30 * MS
 
 

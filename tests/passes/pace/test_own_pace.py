@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from overlapcheck.measurements import WindowSource
 from overlapcheck.pace import Control, Pace, PaceSource
 from overlapcheck.passes.pace.control import control_of
-from overlapcheck.passes.pace.own_pace import own_paces
+from overlapcheck.passes.pace.own_pace import own_paces, paced_devices
 from tests.paces import AHEAD, MS, RECORDED_NS, STEPS, control, program
 from tests.pictures import Picture, picture
 
@@ -67,20 +70,31 @@ def test_what_delays_every_fourth_step_is_the_programs() -> None:
     assert found.own_ns == pytest.approx(7 * MS, rel=0.06)
 
 
-def test_a_late_host_in_one_step_says_nothing_of_the_others() -> None:
-    kernels = [f".{chr(ord('a') + n) * 9}" for n in range(12)]
-    launches = [f"{chr(ord('a') + n)}........." for n in range(12)]
-    kernels[5], launches[5] = "......ffff", ".....f...."
-    steps = "".join(chr(ord("a") + n) * 10 for n in range(12))
-    drawn = picture(
-        f"s7 kernel k |{''.join(kernels)}|\nt1 cudaLaunchKernel |{''.join(launches)}|\n"
-        f"t1 nvtx step |{steps}|",
+def uneven(*away_ms: int) -> Picture:
+    """Steps of a kernel of 5 ms each, after which the host is away; nothing follows the last."""
+    kernels = launches = marks = ""
+    for number, away in enumerate(away_ms):
+        letter = chr(ord("a") + number)
+        kernels += letter * 5 + "." * away
+        launches += letter.ljust(5 + away, ".")
+        marks += "01"[number % 2] * (5 + away)
+    return picture(
+        f"s7 kernel k |{kernels}|\nt1 cudaLaunchKernel |{launches}|\nt1 nvtx step |{marks}|",
         column_us=1000,
     )
 
-    found = pace(drawn, control(2, steps=12))
 
+def test_a_late_host_in_one_step_says_nothing_of_the_others() -> None:
+    found = pace(uneven(*[0] * 6, 3, *[0] * 6), step_time_ns=1.0 * MS)
+
+    assert found.recorded_ns == round((12 * 5 + 3) * MS / 12)
     assert found.own_ns == found.recorded_ns
+
+
+def test_where_the_host_is_late_in_all_steps_the_longest_wait_counts_whole() -> None:
+    found = pace(uneven(*[5] * 9, 30, *[5] * 3), step_time_ns=1.0 * MS)
+
+    assert found.own_ns == 5 * MS
 
 
 def test_a_user_may_know_the_step_time() -> None:
@@ -105,6 +119,46 @@ def test_steps_of_kernel_names_may_be_several_of_the_programs() -> None:
     assert guessed
     assert guessed.own_ns is None
     assert "may be several of 2.0 ms" in guessed.why
+
+
+def test_a_guess_of_half_a_step_of_kernel_names_is_believed() -> None:
+    unmarked = program("s7 kernel k |aaaaa.....|\nt1 cudaLaunchKernel |a.........|", steps=80)
+    measured = unmarked.measure(skip=None)
+    (one,) = paced_devices(measured)
+    half = one.recorded_ns / 2
+
+    for said, believed in ((half, True), (half - 1, False)):
+        (found,) = own_paces(measured, [], said)
+        assert found
+        assert (found.own_ns is not None) is believed
+
+
+def test_of_marked_steps_any_time_is_believed() -> None:
+    assert pace(program(), step_time_ns=1.0 * MS).own_ns == 5 * MS
+
+
+# Steps of 10.3 ms: 3.5 ms are the restart after a synchronisation, and no idle time is lateness
+# alone.
+RESTARTS = f"""
+s7 kernel k              |{"a" * 40}{"." * 40}{"b" * 23}|
+t1 cudaLaunchKernel      |a{"." * 79}b{"." * 22}|
+t1 cudaStreamSynchronize |.{"w" * 44}{"." * 58}|
+t1 nvtx step             |{"0" * 103}|
+"""
+
+
+@pytest.mark.parametrize(
+    ("host_ns", "own_ns"),
+    [(10_000_000, 10_300_000), (9_999_999, 9_999_999), (7_000_000, 7_000_000), (1, 6_800_000)],
+    ids=["3 % shorter", "more", "much more", "as short as the device allows"],
+)
+def test_a_host_more_than_three_percent_faster_tells_of_restarts_that_they_are_late(
+    host_ns: int, own_ns: int
+) -> None:
+    drawn = picture(RESTARTS, column_us=100, repeat=STEPS)
+    found = pace(drawn, step_time_ns=float(host_ns))
+
+    assert (found.recorded_ns, found.own_ns) == (10_300_000, own_ns)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +193,19 @@ def test_one_that_is_of_no_use_does_not_spoil_the_others() -> None:
     assert (found.own_ns, found.controls) == (6 * MS, 1)
     assert found.told.endswith("; of no use: 0.sqlite: CUDA was recorded in it too, so it is no"
                                " control")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("recorded", "held", "own_ns"), [(8, 24, 6 * MS), (8, 25, None), (12, 4, 6 * MS), (13, 4, None)]
+)
+def test_up_to_three_times_as_many_steps_or_as_few_are_the_same_program(
+    recorded: int, held: int, own_ns: int | None
+) -> None:
+    found = pace(program(steps=recorded), control(6, steps=held))
+
+    assert found.own_ns == own_ns
+    why = "" if own_ns else f"0.sqlite: it holds {held} steps, the recording {recorded}"
+    assert found.why == why
 
 
 def test_without_steps_there_is_no_pace() -> None:
@@ -193,3 +260,74 @@ def test_devices_that_meet_go_at_one_pace_and_do_not_wait_for_one_another_withou
     # Device 0 waits 8 ms of each step for device 1, whose host is late: no fault of its own.
     assert [found.own_ns for found in own if found] == [9 * MS, 9 * MS]
     assert one_for_both == own
+
+
+def ranks_of(first_ms: int, second_ms: int) -> Picture:
+    """A control of two processes."""
+    rows = ["".join(str(step) * ms for step in range(8)) for ms in (first_ms, second_ms)]
+    width = max(map(len, rows))
+    return picture(
+        "\n".join(f"p{n} t1 nvtx step |{row.ljust(width, '.')}|" for n, row in enumerate(rows, 1)),
+        column_us=1000,
+    )
+
+
+def test_ranks_that_meet_go_as_fast_as_the_slowest_host() -> None:
+    measured = picture(LATE_PEER, column_us=1000, repeat=8).measure(skip=1)
+
+    for control_ in (ranks_of(9, 11), ranks_of(11, 9)):
+        found = own_paces(measured, controls(control_))
+        assert [one.own_ns for one in found if one] == [11 * MS, 11 * MS]
+
+
+def test_the_host_of_a_device_that_is_not_judged_by_steps_sets_no_pace() -> None:
+    measured = picture(LATE_PEER, column_us=1000, repeat=8).measure(skip=1)
+    first, second = measured.devices
+    window = replace(second.window, source=WindowSource.WHOLE_RUN, steps=None)
+    measured = replace(measured, devices=(first, replace(second, window=window)))
+
+    found = own_paces(measured, controls(ranks_of(9, 11)))
+
+    assert [one.own_ns for one in found if one] == [9 * MS, None]
+
+
+def test_a_device_without_steps_keeps_no_other_from_its_pace() -> None:
+    measured = picture(LATE_PEER, column_us=1000, repeat=8).measure(skip=1)
+    first, second = measured.devices
+    window = replace(first.window, source=WindowSource.WHOLE_RUN, steps=None)
+    measured = replace(measured, devices=(replace(first, window=window), second))
+
+    found = own_paces(measured, controls(ranks_of(9, 11)))
+
+    assert [one.own_ns for one in found if one] == [None, 11 * MS]
+
+
+def test_devices_of_one_process_go_as_fast_as_the_slowest() -> None:
+    both = program(
+        """
+        gpu0 s7  kernel k          |aaaaa.....|
+        gpu1 s8  kernel k          |bbbbbbbb..|
+        t1       cudaLaunchKernel  |a.........|
+        t2       cudaLaunchKernel  |b.........|
+        t1       nvtx step         |0000000000|
+        """
+    ).measure(skip=1)
+
+    assert [one.own_ns for one in own_paces(both, [], 1.0 * MS) if one] == [8 * MS, 8 * MS]
+
+
+def test_steps_of_two_threads_have_no_cadence_of_their_own() -> None:
+    found = pace(
+        program(
+            """
+            s7  kernel k          |aaaaa.....|
+            t1  cudaLaunchKernel  |a.........|
+            t1  nvtx step         |0000011111|
+            t2  nvtx step         |0000000000|
+            """
+        ),
+        control(6),
+    )
+
+    assert found.own_ns is None
+    assert found.why == "2 threads of the recording have 'step #' ranges"

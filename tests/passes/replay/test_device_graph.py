@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from overlapcheck.collectives import Collectives
+from overlapcheck.columns import ABSENT
 from overlapcheck.errors import NoSteadySteps
 from overlapcheck.measurements import Measurements
 from overlapcheck.passes.measure import measure
@@ -81,6 +86,42 @@ def test_the_rank_that_waits_for_the_others_can_be_asked_for(early: str, late: s
     assert waits.key.pid == 1000 * int(early)
     # Their steps are as long, but for the first, which begins with the first kernel.
     assert longest.key.pid == 1000
+
+
+def collectives(*, ns: int, transfer_ns: int, met: int = 2, count: int = 1) -> Collectives:
+    """So many of one length."""
+    start = np.arange(count) * 1_000
+    return Collectives.filled(
+        count, start_ns=start, end_ns=start + ns, met=met, transfer_ns=transfer_ns
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        collectives(ns=900, transfer_ns=ABSENT, met=0, count=9),
+        collectives(ns=100, transfer_ns=96),
+        collectives(ns=100, transfer_ns=100, count=9),
+        collectives(ns=100, transfer_ns=200, count=9),
+    ],
+    ids=["met nobody", "shorter", "never", "ended before the others"],
+)
+@pytest.mark.parametrize("waits", [0, 1])
+def test_a_rank_waits_from_its_start_until_the_last_one_comes(
+    waits: int, other: Collectives
+) -> None:
+    """Five ns; collectives move something from then on."""
+    trace, found = measured(rows(1, 6, "abcdefgh") + rows(2, 6, "ABCDEFGH"))
+    one, two = found.devices
+    waiting = collectives(ns=10, transfer_ns=5)
+    devices = (
+        replace(one, collectives=other if waits else waiting),
+        replace(two, collectives=waiting if waits else other),
+    )
+
+    chosen, _ = slowest("two", trace, replace(found, devices=devices), waiting=True)
+
+    assert chosen.key == devices[waits].key
 
 
 def test_of_long_steps_some_are_replayed_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,13 @@ def test_calls_that_reach_out_of_another_are_in_none() -> None:
     assert made.of_call == [0, ABSENT, 1]
 
 
+def test_a_last_call_that_took_no_time_lies_in_its_own_event() -> None:
+    made = found("t1 cudaLaunchKernel |a..b|", host_us={"a": [0.0, 1.0], "b": [3.0, 3.0]})
+
+    assert made.calls == [("cudaLaunchKernel", 0, 1), ("cudaLaunchKernel", 3, 3)]
+    assert made.of_call == [0, 1]
+
+
 def test_a_call_before_the_time_lies_in_none_of_its_threads() -> None:
     made = found(
         """

@@ -108,6 +108,94 @@ def test_a_link_that_never_came_last_has_a_lag_by_its_sort() -> None:
     assert lags(made, Why.EVENT) == [3] * 7
 
 
+@pytest.mark.parametrize(("overlap_us", "follows"), [(0.5, True), (1.0, True), (1.001, False)])
+def test_what_follows_may_begin_a_microsecond_early(overlap_us: float, follows: bool) -> None:
+    """Time stamps of the two streams cross; by more, the copy cannot have waited."""
+    made = graph(
+        """
+        s7  kernel k            |..aaaaaa............|
+        s13 d2h pinned 1KiB     |.........cc.........|
+        t1  cudaLaunchKernel    |a...................|
+        t1  cudaEventRecord     |.r..................|
+        t1  cudaStreamWaitEvent |..w.................|
+        t1  cudaMemcpyAsync     |...c................|
+        t1  nvtx step           |00000000000000000000|
+        """,
+        records=[{"call": "r", "stream": 7}],
+        waits=[{"call": "w", "stream": 13, "record": "r"}],
+        gpu_us={"c": [8 - overlap_us, 12.0]},
+    )
+
+    assert set(lags(made, Why.EVENT)) == ({-overlap_us} if follows else set())
+
+
+def test_kernels_back_to_back_have_no_lag_and_one_that_comes_late_has_none_either() -> None:
+    letters = "abcdefghi"
+    made = explicit(
+        [0] * 9,
+        [0] * 9,
+        gpu_us={letter: [1000.0 * n, 1000.0 * (n + 1)] for n, letter in enumerate(letters)}
+        | {"i": [8500.0, 8600.0]},
+        host_us={letter: [1000.0 * n - 4, 1000.0 * n - 3] for n, letter in enumerate(letters)}
+        | {"a": [0.0, 0.0], "i": [8496.0, 8497.0]},
+    )
+
+    assert lags(made, Why.STREAM) == [0] * 8
+
+
+def test_what_came_before_the_graph_began_is_no_link_into_it() -> None:
+    """The first copy of a stream of two ran long before; the last one is as early as it ends."""
+    letters = "abcdefgh"
+    made = graph(
+        f"""
+        s7  kernel k         |{letters}|
+        s13 h2d pinned 1KiB  |x......y|
+        t1  cudaLaunchKernel |{letters}|
+        t2  cudaMemcpyAsync  |x......y|
+        t1  nvtx step        |01234567|
+        """,
+        5,
+        repeat=1,
+        column_us=20,
+        gpu_us={letter: [20.0 * n + 2, 20.0 * n + 12] for n, letter in enumerate(letters)}
+        | {"x": [0.0, 1.0], "y": [142.0, 142.4], "h": [142.0, 142.5]},
+        host_us={letter: [20.0 * n, 20.0 * n + 1] for n, letter in enumerate(letters)}
+        | {"x": [0.0, 0.1], "y": [140.2, 140.4]},
+    )
+
+    assert made.operations.work.tolist() == [0, 0, 0, 2, 0]
+    assert lags(made, Why.STREAM) == [1] * 3
+    assert (made.links.before != ABSENT).all()
+
+
+def test_operations_that_nothing_is_known_to_hold_have_no_links() -> None:
+    """All were handed over before the graph begins, each to a stream of its own."""
+    letters = "abcdefgh"
+    rows = "".join(
+        f"s{7 + n} kernel k |{letter.rjust(n + 1, '.').ljust(8, '.')}|\n"
+        for n, letter in enumerate(letters)
+    )
+    made = graph(
+        f"{rows}t1 cudaLaunchKernel |{letters}|\nt1 nvtx step |01234567|",
+        4,
+        repeat=1,
+        column_us=10,
+        gpu_us={letter: [100.0 + 10 * n, 110.0 + 10 * n] for n, letter in enumerate(letters)},
+    )
+
+    assert made.operations.step.tolist() == [ABSENT] * 4 + [0, 1, 2, 3]
+    assert len(made.links) == 0
+
+
+def test_what_waits_for_nothing_has_nothing_unexplained() -> None:
+    made = graph(ONE)
+    first_call = int(made.call_start(np.array(0)))
+
+    assert first_call not in made.links.after
+    assert made.residual_ns[first_call] == 0
+    assert made.residual_ns[0] == 0
+
+
 def explicit(starts: Sequence[float], launches: Sequence[float], **options: Any) -> StepGraph:
     """A kernel of 1 us in each step of 1000 us; both begin after its step, us."""
     letters = "abcdefghijkl"[: len(starts)]
@@ -179,6 +267,37 @@ def test_a_free_works_when_all_has_ended() -> None:
     # before the graph begins, and the last one lies behind its end.
     assert lags(graph(freeing), Why.WAIT) == [4] * 6
     assert sorted(graph(freeing).events.own_ns.tolist()) == [1 * US] * 7 + [4 * US] * 7
+
+
+def test_a_free_that_begins_as_all_has_ended_works_as_long_as_it_takes() -> None:
+    made = graph(
+        """
+        s7  kernel k              |..aaaa..............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaFree              |......ffff..........|
+        t1  nvtx step             |00000000000000000000|
+        """
+    )
+
+    assert lags(made, Why.WAIT) == [4] * 6
+    assert sorted(made.events.own_ns.tolist()) == [1 * US] * 7 + [4 * US] * 7
+
+
+def test_a_wait_for_what_has_ended_returns_when_it_did() -> None:
+    """A synchronisation of two us, less than the three that one usually takes."""
+    made = graph(
+        """
+        s7  kernel k              |..aaaa..............|
+        t1  cudaLaunchKernel      |a...................|
+        t1  cudaEventRecord       |.r..................|
+        t1  cudaEventSynchronize  |......ss............|
+        t1  nvtx step             |00000000000000000000|
+        """,
+        records=[{"call": "r", "stream": 7}],
+        waits=[{"call": "s", "record": "r"}],
+    )
+
+    assert lags(made, Why.WAIT) == [2] * 7
 
 
 def test_of_several_that_a_call_waited_for_each_has_its_lag() -> None:
@@ -276,6 +395,45 @@ def test_a_launch_that_returned_before_there_was_room_had_not_waited(
     full = made.links.rows(made.links.why == Why.QUEUE)
 
     assert (full.lag_ns == 0).sum() == (8 if held else 0)
+    assert (full.lag_ns >= 0).all()
+
+
+def test_a_launch_that_began_when_there_was_room_had_not_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """c is called as a ends, and takes seven us of its own."""
+    monkeypatch.setattr(module, "REPLAY", with_queue(2))
+    made = graph(
+        """
+        s7  kernel k         |..aaaaaabbbbbbcccccc|
+        t1  cudaLaunchKernel |ab......ccccccc.....|
+        t1  nvtx step        |00000000000000000000|
+        """
+    )
+
+    assert sorted(made.events.own_ns.tolist())[-8:] == [7 * US] * 8
+
+
+def test_two_streams_share_no_queue_when_one_follows_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "REPLAY", with_queue(2))
+    made = graph(
+        """
+        s7 kernel k         |abcd....|
+        s9 kernel n         |....efgh|
+        t1 cudaLaunchKernel |abcdefgh|
+        t1 nvtx step        |01234567|
+        """,
+        repeat=1,
+        column_us=10,
+    )
+
+    full = made.links.rows(made.links.why == Why.QUEUE)
+    after = (full.after - 1 - 2 * len(made.operations)) // 2
+    assert list(zip((full.before // 2).tolist(), after.tolist(), strict=True)) == [
+        (0, 2), (1, 3), (4, 6), (5, 7)
+    ]  # fmt: skip
 
 
 PAIR = """
@@ -357,6 +515,101 @@ def test_copies_that_end_behind_the_last_step_count_in_none(end: int, inside: bo
 
     copies = made.operations.step[made.operations.work != 0]
     assert int(copies[-1]) == (14 if inside else ABSENT)
+
+
+def test_what_starts_when_the_last_step_ends_is_no_part_of_it() -> None:
+    """Each copy starts as the kernel of its step ends."""
+    made = graph(
+        """
+        s7  kernel k         |..aaaaaaaa|
+        s13 h2d pinned 1KiB  |....cc....|
+        t1  cudaLaunchKernel |aa........|
+        t2  cudaMemcpyAsync  |.c........|
+        t1  nvtx step        |0000000000|
+        """,
+        gpu_us={"c": [10.0, 12.0]},
+    )
+
+    assert (made.operations.work == 0).sum() == 8
+    assert (made.operations.work != 0).sum() == 7
+
+
+def test_what_ends_behind_the_last_step_counts_in_none_of_the_last_few() -> None:
+    """Of eight steps four are replayed; the last copy ends after its kernel."""
+    made = graph(
+        """
+        s7  kernel k         |..aaaaaaaa|
+        s13 h2d pinned 1KiB  |....cc....|
+        t1  cudaLaunchKernel |aa........|
+        t2  cudaMemcpyAsync  |.c........|
+        t1  nvtx step        |0000000000|
+        """,
+        8,
+        gpu_us={"c": [9.0, 11.0]},
+    )
+
+    assert made.steps == 4
+    copies = made.operations.step[made.operations.work != 0]
+    assert copies.tolist()[-4:] == [1, 2, 3, ABSENT]
+
+
+@pytest.mark.parametrize(("most", "steps"), [(5, 4), (4, 4), (3, None), (2, None)])
+def test_few_steps_that_hold_up_to_three_times_as_much_are_replayed(
+    most: int, steps: int | None
+) -> None:
+    """Four steps of three kernels."""
+    made = graph_or_none(
+        """
+        s7  kernel k         |...aabbcc.|
+        t1  cudaLaunchKernel |abc.......|
+        t1  nvtx step        |0000000000|
+        """,
+        most,
+        repeat=6,
+    )
+
+    assert (made.steps if made else None) == steps
+
+
+def test_a_step_in_which_nothing_began_is_handed_over_when_it_begins() -> None:
+    """The kernel of the fourth step began before the third had ended; the last four are wanted."""
+    gpu = {letter: [10.0 * n, 10.0 * n + 9] for n, letter in enumerate("abcdefg")}
+    made = graph(
+        """
+        s7 kernel k         |abc.efg|
+        s9 kernel n         |...d...|
+        t1 cudaLaunchKernel |abcdefg|
+        t1 nvtx step        |0123456|
+        """,
+        4,
+        repeat=1,
+        column_us=10,
+        gpu_us=gpu | {"c": [20.0, 32.0], "d": [31.0, 39.0]},
+    )
+
+    assert made.origin_ns == 32 * US
+    assert made.operations.start_ns.tolist() == [at * US for at in (31, 40, 50, 60)]
+
+
+@pytest.mark.parametrize("kernels", [3, 4])
+def test_a_kernel_before_the_first_step_tells_no_pace(kernels: int) -> None:
+    """It runs while the host hands over the first step, and is part of the graph."""
+    cells = "".join(c.ljust(3, ".") for c in "abcdefgh"[:kernels]).ljust(24, ".")
+    sums = "".join(f".{c}." for c in "ABCDEFGH")
+    marks = "".join(str(n) * 3 for n in range(8))
+    made = graph_or_none(
+        f"s7 kernel k |{' ' * 10}{cells}|\ns11 kernel z |..zzzzzz..{' ' * 24}|\n"
+        f"s9 kernel ncclDevKernel_AllReduce |{' ' * 10}{sums}|\n"
+        f"t1 cudaLaunchKernel |......a...{cells.replace('a', '.')}|\n"
+        f"t2 cudaLaunchKernel |{' ' * 10}{sums}|\nt3 cudaLaunchKernel |z{' ' * 33}|\n"
+        f"t1 nvtx step |......0000{marks}|",
+        repeat=1,
+    )
+
+    assert (made is not None) is (kernels == 4)
+    if made:
+        # The kernel that is none of a step's comes first, or second.
+        assert ABSENT in made.operations.step[made.operations.work == 0].tolist()
 
 
 @pytest.mark.parametrize("kernels", [3, 4])
